@@ -331,13 +331,13 @@ declare
 begin
     perform set_config('app.system', 'on', true);
     with heads as materialized (
-        select h.tenant_id, h.places, h.hash, greatest(h.at, clock_timestamp()) as at
+        select h.tenant_id, h.places, h.records, h.hash, greatest(h.at, clock_timestamp()) as at
         from call_outcome_heads h
         where h.tenant_id = any(tenants)
         order by h.tenant_id
         for no key update
     ), links as materialized (
-        select heads.tenant_id, heads.places + 1 as n, heads.at, new.calls, new.body,
+        select heads.tenant_id, heads.places + 1 as n, heads.records as before, heads.at, new.calls, new.body,
                outcome_hash(heads.hash, heads.places + 1, heads.tenant_id, heads.at, what, new.calls, new.body) as hash
         from unnest(tenants, counts, bodies) as new (tenant_id, calls, body)
         join heads on heads.tenant_id = new.tenant_id
@@ -345,13 +345,14 @@ begin
         update call_outcome_heads h
         set places = links.n,
             calls = h.calls + case when what = 'ended' then links.calls else 0 end,
+            records = links.before + case when what = 'removed' then 1 else links.calls end,
             hash = links.hash,
             at = links.at
         from links
         where h.tenant_id = links.tenant_id
     )
-    insert into call_outcomes (tenant_id, n, at, kind, calls, body, hash)
-    select links.tenant_id, links.n, links.at, what, links.calls, links.body, links.hash
+    insert into call_outcomes (tenant_id, n, at, kind, calls, body, hash, records_before)
+    select links.tenant_id, links.n, links.at, what, links.calls, links.body, links.hash, links.before
     from links;
     get diagnostics written = row_count;
     perform set_config('app.system', coalesce(scope, ''), true);
@@ -1136,6 +1137,53 @@ create table audit_months (
 );
 grant select on audit_months to patchbay_app;
 
+create table audit_streams (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    kind text not null,
+    url text not null,
+    format text not null,
+    header text not null default ''::text,
+    ca text not null default ''::text,
+    origin text not null,
+    sealed bytea,
+    enabled boolean not null default true,
+    disabled_why text not null default ''::text,
+    audit_n bigint not null,
+    audit_hash bytea not null,
+    calls_n bigint not null,
+    calls_hash bytea not null,
+    calls_record bigint not null,
+    lease uuid,
+    leased_until timestamp with time zone,
+    next_at timestamp with time zone not null default now(),
+    failures integer not null default 0,
+    refusals integer not null default 0,
+    failing_since timestamp with time zone,
+    last_error text not null default ''::text,
+    delivered_at timestamp with time zone,
+    gap text not null default ''::text,
+    gap_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint audit_streams_disabled_why_known CHECK ((disabled_why = ANY (ARRAY[''::text, 'gone'::text, 'refused'::text]))),
+    constraint audit_streams_format_known CHECK ((format = ANY (ARRAY['ndjson'::text, 'json'::text, 'syslog'::text]))),
+    constraint audit_streams_hash_length CHECK (((octet_length(audit_hash) = 32) AND (octet_length(calls_hash) = 32))),
+    constraint audit_streams_kind_known CHECK ((kind = ANY (ARRAY['https'::text, 'syslog'::text]))),
+    constraint audit_streams_leased CHECK (((lease IS NULL) = (leased_until IS NULL))),
+    constraint audit_streams_lengths CHECK ((((length(url) >= 1) AND (length(url) <= 2048)) AND (length(header) <= 100) AND (length(ca) <= 65536))),
+    constraint audit_streams_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    constraint audit_streams_pkey PRIMARY KEY (tenant_id, id),
+    constraint audit_streams_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX audit_streams_due_idx ON public.audit_streams USING btree (next_at) WHERE enabled;
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.audit_streams FOR EACH ROW WHEN ((new.sealed IS NOT NULL)) EXECUTE FUNCTION refuse_retired_key();
+alter table audit_streams enable row level security;
+alter table audit_streams force row level security;
+create policy tenant_rows on audit_streams for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on audit_streams to patchbay_app;
+
 create table browser_sessions (
     id uuid not null,
     user_id uuid not null,
@@ -1190,6 +1238,7 @@ create table call_outcome_heads (
     checked_bad bigint,
     checked_reason text,
     checked_call uuid,
+    records bigint not null default 0,
     constraint call_outcome_heads_hash_length CHECK ((length(hash) = 32)),
     constraint call_outcome_heads_pkey PRIMARY KEY (tenant_id),
     constraint call_outcome_heads_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
@@ -1207,6 +1256,7 @@ create table call_outcomes (
     calls bigint not null,
     body bytea not null,
     hash bytea not null,
+    records_before bigint,
     constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
     constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),
     constraint call_outcomes_n_positive CHECK ((n > 0)),
@@ -1226,6 +1276,7 @@ create table call_outcomes_default (
     calls bigint not null,
     body bytea not null,
     hash bytea not null,
+    records_before bigint,
     constraint call_outcomes_default_pkey PRIMARY KEY (tenant_id, n, at),
     constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
     constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),
@@ -1245,6 +1296,7 @@ create table call_outcomes_first (
     calls bigint not null,
     body bytea not null,
     hash bytea not null,
+    records_before bigint,
     constraint call_outcomes_first_pkey PRIMARY KEY (tenant_id, n, at),
     constraint call_outcomes_hash_length CHECK ((length(hash) = 32)),
     constraint call_outcomes_kind_known CHECK ((kind = ANY (ARRAY['ended'::text, 'changed'::text, 'removed'::text]))),

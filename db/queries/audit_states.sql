@@ -132,6 +132,13 @@ select (to_jsonb(w) - '{tenant_id,id,url,sealed,failures,failing_since,delivered
 from webhooks w
 where w.tenant_id = @tenant_id and w.id = @id;
 
+-- name: AuditStreamState :one
+-- Only the host of the URL is recorded: the rest may contain a secret.
+select (to_jsonb(s) - '{tenant_id,id,url,ca,origin,sealed,audit_n,audit_hash,calls_n,calls_hash,calls_record,lease,leased_until,next_at,failures,refusals,
+    failing_since,last_error,delivered_at,gap,gap_at,created_at,updated_at}'::text[])::jsonb as state, s.url, s.ca, s.origin, s.sealed
+from audit_streams s
+where s.tenant_id = @tenant_id and s.id = @id;
+
 -- name: ConnectorSecretStates :many
 -- The shared credential first, then those of agents.
 select connector_id, agent_id, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed

@@ -2,7 +2,7 @@
 
 -- name: OutcomeHead :one
 -- The end of the chain and the result of its last check. first 0: the chain is empty.
-select places, calls, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
+select places, calls, records, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
        coalesce((select call_outcomes.n from call_outcomes where call_outcomes.tenant_id = @tenant_id order by call_outcomes.n limit 1), 0)::bigint as first
 from call_outcome_heads
 where tenant_id = @tenant_id;

@@ -70,6 +70,7 @@ var Rooms = []Room{
 	{Path: "internal/listchanges", Floor: Adapters, Sentence: "listens for list_changed notifications of servers, and queues syncs"},
 	{Path: "internal/jobs", Floor: Adapters, Sentence: "River workers that run queued work, without rules of their own"},
 
+	{Path: "internal/auditstreams", Floor: UseCases, Sentence: "sends the audit log and call outcomes to receivers, as OCSF events"},
 	{Path: "internal/authserver", Floor: UseCases, Sentence: "the OAuth authorization server at which programs sign in to the gateway"},
 	{Path: "internal/credentialexport", Floor: UseCases, Sentence: "returns the credentials of an agent to a program that calls the servers directly"},
 	{Path: "internal/connect", Floor: UseCases, Sentence: "starts and finishes the OAuth connection of an account, on any replica"},

@@ -116,6 +116,13 @@ var sentences = map[string]i18n.Key{
 	"agent_workload.delete": "%s removed a workload of the agent %s",
 	"agent_workload.refuse": "%s refused a used JWT of a workload of the agent %s",
 
+	"audit_stream.create": "%s added the audit stream %s",
+	"audit_stream.update": "%s changed the audit stream %s",
+	"audit_stream.delete": "%s deleted the audit stream %s",
+	"audit_stream.pause":  "%s paused the audit stream %s after refusals",
+	"audit_stream.test":   "%s sent a test to the audit stream %s",
+	"audit_stream.gap":    "%s reported a gap in the audit stream %s",
+
 	"registry.create":         "%s published the registry %s",
 	"registry.update":         "%s changed the registry %s",
 	"registry.rotate_address": "%s replaced the address of the registry %s",

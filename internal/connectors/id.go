@@ -43,6 +43,8 @@ type (
 	NoticeID struct{ uuid.UUID }
 	// WebhookID names a webhook.
 	WebhookID struct{ uuid.UUID }
+	// AuditStreamID names a stream of audit entries and call outcomes.
+	AuditStreamID struct{ uuid.UUID }
 	// RegistryID names a published list of connectors; it authenticates nothing.
 	RegistryID struct{ uuid.UUID }
 	// SCIMUserID names a person of the tenant's identity provider; it is no [UserID].

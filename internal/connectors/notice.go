@@ -21,6 +21,9 @@ const (
 	NoticeAccessRequest  NoticeKind = "access_request.waiting"
 	NoticeAccessDecision NoticeKind = "access_request.decided"
 	NoticeWebhookOff     NoticeKind = "webhook.disabled"
+	NoticeStreamPaused   NoticeKind = "audit_stream.paused"
+	NoticeStreamFailing  NoticeKind = "audit_stream.failing"
+	NoticeStreamGap      NoticeKind = "audit_stream.gap"
 	NoticeWebhookTest    NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
@@ -33,6 +36,7 @@ const (
 // NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
 	NoticeApproval, NoticeAccessRequest, NoticeAccessDecision, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
+	NoticeStreamPaused, NoticeStreamFailing, NoticeStreamGap,
 }
 
 // EventKinds are sent to webhooks that name them, and not to those of all kinds, which a server could flood.

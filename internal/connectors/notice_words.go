@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"maps"
 	"net/url"
 	"time"
 )
@@ -129,4 +130,25 @@ func WebhookOffNotice(w Webhook, why WebhookEnd) NewNotice {
 		Key:   "webhook " + w.ID.String(),
 		Data:  map[string]any{"webhook_id": w.ID.String(), "reason": string(why)},
 	}
+}
+
+// StreamPausedNotice is the notice that Patchbay paused an audit stream.
+func StreamPausedNotice(s AuditStream, why StreamEnd) NewNotice {
+	return s.newNotice(NoticeStreamPaused, "Audit stream "+s.Name+" paused", why.Sentence(), map[string]any{"reason": string(why)})
+}
+
+// StreamFailingNotice is the notice that an audit stream has failed for about an hour.
+func StreamFailingNotice(s AuditStream) NewNotice {
+	return s.newNotice(NoticeStreamFailing, "Audit stream "+s.Name+" is failing", "Nothing is lost: Patchbay keeps retrying. "+s.LastError, nil)
+}
+
+// StreamGapNotice is the notice that records were removed before an audit stream delivered them.
+func StreamGapNotice(s AuditStream, gap string) NewNotice {
+	return s.newNotice(NoticeStreamGap, "Audit stream "+s.Name+" has a gap", gap, nil)
+}
+
+func (s AuditStream) newNotice(kind NoticeKind, title, body string, more map[string]any) NewNotice {
+	data := map[string]any{"audit_stream_id": s.ID.String()}
+	maps.Copy(data, more)
+	return NewNotice{Kind: kind, Title: title, Body: body, Link: "/audit/streams/" + s.ID.String(), Key: string(kind) + " " + s.ID.String(), Data: data}
 }

@@ -49,6 +49,8 @@ type Policy struct {
 	client    *http.Client
 	transport *roundTripper
 	dialer    *dialer
+	ports     []uint16 // of public addresses
+	tls       *Policy  // of DialTLS
 }
 
 type ownHost struct {
@@ -64,7 +66,7 @@ var (
 
 // New returns the policy for outbound requests.
 func New(o Options) *Policy {
-	p := &Policy{local: o.Mode == Local, allow: o.Allow}
+	p := &Policy{local: o.Mode == Local, allow: o.Allow, ports: allowedPorts}
 	for _, text := range o.OwnHosts {
 		host, port := parseHostPort(text)
 		if host == "" || p.local && port == 0 && isLoopbackHost(host) {
@@ -72,8 +74,9 @@ func New(o Options) *Policy {
 		}
 		p.ownHosts = append(p.ownHosts, ownHost{host, port})
 	}
-	p.guardian = ssrf.New(ssrf.WithPorts(allowedPorts...), ssrf.WithDeniedV4Prefixes(extraDenied))
+	p.guardian = ssrf.New(ssrf.WithPorts(p.ports...), ssrf.WithDeniedV4Prefixes(extraDenied))
 	p.client = newClient(p, o)
+	p.tls = newTLSPolicy(p, p.dialer)
 	return p
 }
 

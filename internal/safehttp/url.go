@@ -90,7 +90,7 @@ func (p *Policy) checkName(scheme, host string, port uint16) error {
 		return newBlockedError(host, "The name %s is internal. The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	case scheme == "http":
 		return newBlockedError(host, needsHTTPS)
-	case !slices.Contains(allowedPorts, port):
+	case !slices.Contains(p.ports, port):
 		return newBlockedError(host, "The port in the URL of %s is blocked. The operator can allow it in PATCHBAY_EGRESS_ALLOW.")
 	}
 	return nil

@@ -145,6 +145,13 @@ var Actions = map[string]Action{
 	"webhook.test":          {Effect: EffectNone},
 	"webhook.redeliver":     {Effect: EffectNone},
 
+	"audit_stream.create": {Effect: EffectCreate},
+	"audit_stream.update": {Effect: EffectUpdate},
+	"audit_stream.delete": {Effect: EffectDelete},
+	"audit_stream.pause":  {Effect: EffectUpdate}, // by its receiver's refusals
+	"audit_stream.test":   {Effect: EffectNone},
+	"audit_stream.gap":    {Effect: EffectNone}, // records were removed before their delivery
+
 	"agent_workload.create": {Effect: EffectCreate},
 	"agent_workload.delete": {Effect: EffectDelete},
 	"agent_workload.refuse": {Effect: EffectNone}, // a JWT that was used before; once for each

@@ -8,7 +8,7 @@ import (
 	"patchbay/internal/store/dbgen"
 )
 
-// Bounds of [Tenant.Find], which runs at each keystroke: results per kind, and words and characters of the
+// Bounds of [Lists.Find], which runs at each keystroke: results per kind, and words and characters of the
 // query.
 const (
 	maxFoundPerKind = connectors.MaxFound + 1 // one more says that there are more
@@ -18,7 +18,7 @@ const (
 
 // Find finds connectors, agents and tools by words of their names, a few of each, in one statement. An empty
 // query finds nothing. verb holds names of actions, of which the query may contain one: "sync linear".
-func (t *Tenant) Find(ctx context.Context, question, verb string) ([]connectors.Found, error) {
+func (t Lists) Find(ctx context.Context, question, verb string) ([]connectors.Found, error) {
 	question = strings.TrimSpace(firstLetters(cleanText(question), maxQueryLetters))
 	words := toPatterns(question)
 	if len(words) == 0 {

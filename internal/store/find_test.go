@@ -33,7 +33,7 @@ func TestThingsAreFoundByWordsOfTheirNames(t *testing.T) {
 		"nothing of the kind":    "",
 		strings.Repeat("e", 500): "",
 	} {
-		found, err := w.Door().Find(t.Context(), question, "Sync")
+		found, err := w.Door().Lists().Find(t.Context(), question, "Sync")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestFind_RanksNameBeforeURL(t *testing.T) {
 		w.Connector(t, func(d *connectors.Draft) { d.Name, d.URL = name, url })
 	}
 	for _, question := range []string{"lin", "sync lin"} {
-		found, err := w.Door().Find(t.Context(), question, "Sync")
+		found, err := w.Door().Lists().Find(t.Context(), question, "Sync")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestAFewOfEachKindAreFound(t *testing.T) {
 		w.Synced(t, w.Connector(t).ID, "search", "search_all")
 		w.Agent(t)
 	}
-	found, err := w.Door().Find(t.Context(), "s", "")
+	found, err := w.Door().Lists().Find(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,7 @@ type outsider struct {
 	approvalsOf
 	noticesOf
 	streamOf
+	auditStreamOf
 	invitationTo
 	accessRequestOf
 	sessionOf
@@ -364,9 +365,9 @@ var tenantAttempts = map[string]attempt{
 		return some(o.door.Syncs().List(ctx, o.connector.ID, store.Page{}))
 	},
 	"Syncs.Get": func(ctx context.Context, o outsider) (bool, error) { return one(o.door.Syncs().Get(ctx, o.done.ID)) },
-	"Find": func(ctx context.Context, o outsider) (bool, error) {
+	"Lists.Find": func(ctx context.Context, o outsider) (bool, error) {
 		for _, name := range []string{o.connector.Name, o.agent.Name, "search"} {
-			if found, err := o.door.Find(ctx, name, ""); err != nil || len(found) > 0 {
+			if found, err := o.door.Lists().Find(ctx, name, ""); err != nil || len(found) > 0 {
 				return len(found) > 0, err
 			}
 		}
@@ -456,7 +457,7 @@ var ownWorld = map[string]bool{"Connectors.MatchesCredential": true, "Connectors
 	"Agents.Tokens": true, "Agents.Grants": true, "Tools.PinnedElsewhere": true, "Agents.GrantedConnectors": true, "Agents.AcceptedDefinitions": true, "Agents.ToolChoices": true, "Agents.CallCounts": true, "Agents.ApprovalsAbout": true, "Agents.AgentsGranted": true, "Tools.Use": true, "Tools.Learned": true, "Tools.AddLearned": true, "Tools.Vectors": true, "Tools.SaveVectors": true, "Audit.List": true, "WaitingCalls": true,
 	"People.Members": true, "People.APIKeys": true, "Agents.List": true, "Connectors.List": true, "Connectors.Credentials": true, "Connectors.AgentCredentials": true, "Connectors.Items": true, "Connectors.ListItems": true, "Connectors.CountItems": true, "Connectors.Icons": true, "Connectors.Marks": true, "Syncs.List": true, "Skills.List": true, "Tools.List": true, "Tools.Quarantined": true,
 	"Tools.Curated": true, "Tools.Tags": true, "Syncs.SaveRunRequests": true, "Connectors.CredentialOwners": true, "Connectors.Dependents": true, "Syncs.RunRequests": true,
-	"Connectors.At": true, "Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "Lists.FirstSteps": true, "Lists.DismissFirstSteps": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
+	"Connectors.At": true, "Lists.Find": true, "SetDefaults": true, "SetDownAfter": true, "RefuseInvalidResults": true, "Lists.FirstSteps": true, "Lists.DismissFirstSteps": true, "Tools.AcknowledgeVanished": true, "People.RequireSecondFactor": true, "SealedBy": true, "SealingKeys": true,
 }
 
 func TestIsolation_OutsiderFindsNothing(t *testing.T) {
@@ -468,8 +469,8 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, scimAttempts, accessRequestAttempts, workloadAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, scimAttempts, accessRequestAttempts, workloadAttempts, auditStreamAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts, auditStreamVaultAttempts)},
 	} {
 		names := methodNames(door.methods)
 		if n := len(names); n < door.min || len(door.attempts) != n {
@@ -483,7 +484,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name] || ownAPIs[name] || ownRegistries[name] || ownSCIM[name] || ownWorkloads[name]:
+			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name] || ownAPIs[name] || ownRegistries[name] || ownSCIM[name] || ownWorkloads[name] || ownAuditStreams[name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, name, found, err)
 				}

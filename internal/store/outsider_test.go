@@ -52,6 +52,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillRegistries(t)
 	o.fillSCIM(t)
 	o.fillWorkloads(t)
+	o.fillAuditStreams(t)
 	return o
 }
 

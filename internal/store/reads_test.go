@@ -23,6 +23,8 @@ var separateReads = map[string]string{
 	"tenant.lastCut":         "a cut is only added, and the entry that tells of it before the links go",
 	"tenant.outcomeHead":     "the second statement only explains that the first found no row",
 	"Audit.OutcomeState":     "as outcomeHead",
+	"tenant.pendingEvents":   "its caller has the snapshot",
+	"tenant.pendingCalls":    "its caller has the snapshot",
 	"People.Sessions":        "the second statement only explains that the first found no row",
 	"SSO.MemberBySubject":    "the second statement reads what the first names, or finds no member",
 	"Agents.List":            "as findAgents",

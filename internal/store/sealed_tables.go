@@ -57,6 +57,9 @@ var sealedTables = []sealedTable{
 	{table: "webhooks", primaryKey: "id", ad: func(r sealedRow) secret.AD {
 		return webhookSecretAD(r.tenantID(), connectors.WebhookID{UUID: r.uuidColumn("id")})
 	}},
+	{table: "audit_streams", primaryKey: "id", adColumns: "origin", ad: func(r sealedRow) secret.AD {
+		return streamSecretAD(r.tenantID(), connectors.AuditStreamID{UUID: r.uuidColumn("id")}, r.textColumn("origin"))
+	}},
 	{table: "sso_settings", adColumns: "issuer", ad: func(r sealedRow) secret.AD { return ssoSecretAD(r.tenantID(), r.textColumn("issuer")) }},
 	{table: "sso_tokens", primaryKey: "user_id", adColumns: "issuer", ad: func(r sealedRow) secret.AD {
 		return ssoTokensAD(r.tenantID(), connectors.UserID{UUID: r.uuidColumn("user_id")}, r.textColumn("issuer"))

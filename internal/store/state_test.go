@@ -44,6 +44,7 @@ func (o outsider) states(ctx context.Context, ask func(context.Context, store.St
 		"credential": store.OfCredential(o.connector.ID, &o.agent.ID), "account": store.OfCredential(o.grant.ConnectorID, nil),
 		"webhook": store.OfWebhook(o.webhook.ID), "program": store.OfAgentClient(o.client.ID), "registry": store.OfRegistry(o.registry.ID),
 		"scim": store.OfSCIM(), "scim user": store.OfSCIMUser(o.scimUser.ID), "scim group": store.OfSCIMGroup(o.scimGroup.ID), "workload": store.OfWorkload(o.workload.ID),
+		"audit stream": store.OfAuditStream(o.auditStream.ID),
 	} {
 		if state, err := ask(ctx, of); err != nil || state != nil {
 			return true, fmt.Errorf("%s: %v, %w", name, state, err)

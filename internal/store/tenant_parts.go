@@ -42,6 +42,9 @@ type Registries struct{ *tenant }
 // Audit is the part of a [Tenant] for the audit log and the outcomes of calls.
 type Audit struct{ *tenant }
 
+// AuditStreams is the part of a [Tenant] for streams of the audit log and of call outcomes.
+type AuditStreams struct{ *tenant }
+
 // Syncs is the part of a [Tenant] for syncs, their schedule and streams.
 type Syncs struct{ *tenant }
 
@@ -92,6 +95,9 @@ func (t *Tenant) Registries() Registries { return Registries{t.tenant} }
 
 // Audit returns the part for the audit log and the outcomes of calls.
 func (t *Tenant) Audit() Audit { return Audit{t.tenant} }
+
+// AuditStreams returns the part for streams of the audit log and of call outcomes.
+func (t *Tenant) AuditStreams() AuditStreams { return AuditStreams{t.tenant} }
 
 // Syncs returns the part for syncs, their schedule and streams.
 func (t *Tenant) Syncs() Syncs { return Syncs{t.tenant} }

@@ -106,6 +106,9 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 	y.fillApprovals(t)
 	y.person = w.Member(t, connectors.RoleMember).UserID
 	w.SecondFactor(t, y.person)
+	if _, err = door.AuditStreams().Create(t.Context(), newStream("Stream"), "Bearer a SIEM's"); err != nil {
+		t.Fatal(err)
+	}
 	if y.hook, err = door.Webhooks().Create(t.Context(), connectors.Webhook{Name: "Hook", URL: "https://hooks.example.com/"}, store.WebhookSecrets{Now: "what signs"}); err != nil {
 		t.Fatal(err)
 	}

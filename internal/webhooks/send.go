@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
 	"patchbay/internal/store"
 )
 
@@ -42,7 +43,7 @@ func (p *Post) sendOnce(ctx context.Context, w connectors.Webhook, s store.Webho
 	began := time.Now()
 	response, err := p.http.Do(r)
 	if err != nil {
-		return attemptResult{sentence: p.explainError(ctx, err), took: time.Since(began)}, nil
+		return attemptResult{sentence: safehttp.Explain(ctx, err, p.timeout), took: time.Since(began)}, nil
 	}
 	_ = response.Body.Close() // not read
 	result := attemptResult{status: response.StatusCode, took: time.Since(began), retryAfter: parseRetryAfter(response.Header.Get("Retry-After"), p.now())}

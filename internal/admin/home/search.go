@@ -26,7 +26,7 @@ func (h *Handler) searchShow(w http.ResponseWriter, r *http.Request) error {
 	if can.Sync {
 		verb = i18n.T(r.Context(), "Sync")
 	}
-	list, err := h.TenantStore(r).Find(r.Context(), q, verb)
+	list, err := h.TenantStore(r).Lists().Find(r.Context(), q, verb)
 	if err != nil {
 		return err
 	}

@@ -382,7 +382,8 @@ func KindName(ctx context.Context, k connectors.NoticeKind) string {
 		connectors.NoticeLapsing: i18n.T(ctx, "Access expires"), connectors.NoticeDown: i18n.T(ctx, "Connector down"), connectors.NoticeRecovered: i18n.T(ctx, "Connector recovered"),
 		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools missing"),
 		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server error"),
-		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
+		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeStreamPaused: i18n.T(ctx, "Audit stream paused"),
+		connectors.NoticeStreamFailing: i18n.T(ctx, "Audit stream failing"), connectors.NoticeStreamGap: i18n.T(ctx, "Audit stream has a gap"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name

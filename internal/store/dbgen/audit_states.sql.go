@@ -101,6 +101,35 @@ func (q *Queries) AgentTokenState(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const auditStreamState = `-- name: AuditStreamState :one
+select (to_jsonb(s) - '{tenant_id,id,url,ca,origin,sealed,audit_n,audit_hash,calls_n,calls_hash,calls_record,lease,leased_until,next_at,failures,refusals,
+    failing_since,last_error,delivered_at,gap,gap_at,created_at,updated_at}'::text[])::jsonb as state, s.url, s.ca, s.origin, s.sealed
+from audit_streams s
+where s.tenant_id = $1 and s.id = $2
+`
+
+type AuditStreamStateRow struct {
+	State  []byte
+	Url    string
+	Ca     string
+	Origin string
+	Sealed []byte
+}
+
+// Only the host of the URL is recorded: the rest may contain a secret.
+func (q *Queries) AuditStreamState(ctx context.Context, tenantID connectors.TenantID, iD connectors.AuditStreamID) (AuditStreamStateRow, error) {
+	row := q.db.QueryRow(ctx, auditStreamState, tenantID, iD)
+	var i AuditStreamStateRow
+	err := row.Scan(
+		&i.State,
+		&i.Url,
+		&i.Ca,
+		&i.Origin,
+		&i.Sealed,
+	)
+	return i, err
+}
+
 const connectLinkState = `-- name: ConnectLinkState :one
 select (to_jsonb(l) - '{tenant_id,token_hash,made_by,created_at}'::text[])::jsonb as state, l.token_hash
 from connect_links l

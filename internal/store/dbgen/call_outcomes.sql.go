@@ -101,7 +101,7 @@ func (q *Queries) OutcomeCuts(ctx context.Context, tenantID connectors.TenantID,
 
 const outcomeHead = `-- name: OutcomeHead :one
 
-select places, calls, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
+select places, calls, records, hash, checked_at, checked_calls, checked_bad, checked_reason, checked_call,
        coalesce((select call_outcomes.n from call_outcomes where call_outcomes.tenant_id = $1 order by call_outcomes.n limit 1), 0)::bigint as first
 from call_outcome_heads
 where tenant_id = $1
@@ -110,6 +110,7 @@ where tenant_id = $1
 type OutcomeHeadRow struct {
 	Places        int64
 	Calls         int64
+	Records       int64
 	Hash          []byte
 	CheckedAt     *time.Time
 	CheckedCalls  *int64
@@ -127,6 +128,7 @@ func (q *Queries) OutcomeHead(ctx context.Context, tenantID connectors.TenantID)
 	err := row.Scan(
 		&i.Places,
 		&i.Calls,
+		&i.Records,
 		&i.Hash,
 		&i.CheckedAt,
 		&i.CheckedCalls,

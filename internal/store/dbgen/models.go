@@ -142,6 +142,38 @@ type Approval struct {
 	CallerID       *uuid.UUID
 }
 
+type AuditStream struct {
+	TenantID     connectors.TenantID
+	ID           connectors.AuditStreamID
+	Name         string
+	Kind         connectors.StreamKind
+	Url          string
+	Format       connectors.StreamFormat
+	Header       string
+	Ca           string
+	Origin       string
+	Sealed       []byte
+	Enabled      bool
+	DisabledWhy  connectors.StreamEnd
+	AuditN       int64
+	AuditHash    []byte
+	CallsN       int64
+	CallsHash    []byte
+	CallsRecord  int64
+	Lease        *uuid.UUID
+	LeasedUntil  *time.Time
+	NextAt       time.Time
+	Failures     int32
+	Refusals     int32
+	FailingSince *time.Time
+	LastError    string
+	DeliveredAt  *time.Time
+	Gap          string
+	GapAt        *time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
 type ClientRegistration struct {
 	TenantID        connectors.TenantID
 	Issuer          string

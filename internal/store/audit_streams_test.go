@@ -1,0 +1,232 @@
+package store_test
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/store"
+	"patchbay/internal/testing/fixture"
+)
+
+func makeStream(t *testing.T, w *fixture.World) connectors.AuditStream {
+	t.Helper()
+	id, err := w.Door().AuditStreams().Create(t.Context(), newStream("SIEM"), "Bearer secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Door().AuditStreams().Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// drain reads all records after a cursor and checks the positions of both chains.
+func drain(t *testing.T, w *fixture.World, at connectors.AuditCursor) (records []store.StreamRecord, end connectors.AuditCursor) {
+	t.Helper()
+	for {
+		page, err := w.Door().AuditStreams().Pending(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return records, at
+		}
+		for _, r := range page {
+			want := at.AuditN + 1
+			if r.Chain == store.ChainCalls {
+				want = at.CallsRecord + 1
+			}
+			if r.Gap == nil && r.Sequence != want {
+				t.Fatalf("%s %d, want %d", r.Chain, r.Sequence, want)
+			}
+			if r.Chain == store.ChainAudit && r.Link.Previous != nil && !bytes.Equal(r.Link.Previous, at.AuditHash) {
+				t.Fatalf("%s %d does not follow the entry before", r.Chain, r.Sequence)
+			}
+			at = r.After
+		}
+		records = append(records, page...)
+	}
+}
+
+func TestPending_NumbersRecordsWithoutAGap(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	endCalls(t, w, 3) // before the stream
+	s := makeStream(t, w)
+	var writers, reader sync.WaitGroup
+	calls := make([][]store.OwnedCall, 4)
+	for i := range calls {
+		calls[i] = batchOf(t, w, 1, 60)
+	}
+	stop := make(chan struct{})
+	seen, at := 0, s.Cursor
+	reader.Go(func() {
+		for {
+			records, end := drain(t, w, at)
+			seen, at = seen+len(records), end
+			select {
+			case <-stop:
+				records, end = drain(t, w, at)
+				seen, at = seen+len(records), end
+				return
+			default:
+			}
+		}
+	})
+	for i := range calls {
+		writers.Go(func() {
+			for j := range calls[i] {
+				if err := w.St.System().Calls().EndCalls(t.Context(), calls[i][j:j+1]); err != nil {
+					t.Error(err)
+				}
+				if j%10 == 0 {
+					if err := w.Door().Audit().Record(t.Context(), store.Event{ActorType: "system", Action: "audit_stream.test"}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(stop)
+	reader.Wait()
+	if want := 4*60 + 4*6; seen != want {
+		t.Errorf("%d records, want %d", seen, want)
+	}
+	if _, end := drain(t, w, s.Cursor); end.CallsRecord != at.CallsRecord || end.AuditN != at.AuditN || !bytes.Equal(end.CallsHash, at.CallsHash) {
+		t.Errorf("read again: %+v, want %+v", end, at)
+	}
+	if check := outcomes(t, w); check.Bad != nil {
+		t.Errorf("chain: %+v", check.Bad)
+	}
+}
+
+func TestPending_ResumesWithinALink(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s := makeStream(t, w)
+	calls := endCalls(t, w, 4) // two links of two
+	records, end := drain(t, w, s.Cursor)
+	if len(records) != 4 {
+		t.Fatalf("%d records", len(records))
+	}
+	rest, again := drain(t, w, records[0].After)
+	if len(rest) != 3 || rest[0].Call.ID != records[1].Call.ID || rest[0].Link.Index != 2 || again.CallsRecord != end.CallsRecord || again.CallsN != 2 {
+		t.Errorf("%d records, %+v", len(rest), again)
+	}
+	first := records[0].Call
+	c := calls[0]
+	for _, call := range calls {
+		if call.ID.UUID == first.ID {
+			c = call
+		}
+	}
+	if first.ID != c.ID.UUID || first.Agent != c.AgentSlug || first.Tool != c.Tool || first.Caller != "Zoë's program" || first.Address != "203.0.113.9" ||
+		first.Outcome != "ok" || first.TokenID == nil || *first.TokenID != c.TokenID.UUID || first.StartedAt.Sub(c.StartedAt).Abs() > time.Millisecond {
+		t.Errorf("%+v of %+v", first, c)
+	}
+	if !bytes.Equal(records[2].Link.Previous, records[1].Link.Hash) {
+		t.Error("the second link does not follow the first")
+	}
+}
+
+func TestPending_ReportsRemovedRecords(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s := makeStream(t, w)
+	endCalls(t, w, 6)
+	for range 3 {
+		if err := w.Door().Audit().Record(t.Context(), store.Event{ActorType: "system", Action: "audit_stream.test"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.AsOwner(t, "delete from call_outcomes where n <= 2", "delete from audit_chain where n <= 2")
+	records, _ := drain(t, w, s.Cursor)
+	var gaps []store.StreamGap
+	for _, r := range records {
+		if r.Gap != nil {
+			gaps = append(gaps, *r.Gap)
+		}
+	}
+	if len(records) != 2+1+2 || len(gaps) != 2 || gaps[0] != (store.StreamGap{From: 1, To: 2}) || gaps[1] != (store.StreamGap{From: 1, To: 4}) {
+		t.Errorf("%d records, gaps %+v", len(records), gaps)
+	}
+	w.AsOwner(t, "delete from call_outcomes", "delete from audit_chain")
+	records, end := drain(t, w, s.Cursor)
+	if len(records) != 2 || records[0].Gap.To != 3 || records[1].Gap.To != 6 || end.CallsN != 3 {
+		t.Errorf("all removed: %+v, %+v", records, end)
+	}
+}
+
+func TestStreamLease_IsOneProcessesAlone(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s, part, vault := makeStream(t, w), w.Door().AuditStreams(), w.St.Vault(w.Tenant)
+	claim := func() []store.StreamLease {
+		t.Helper()
+		leases, err := w.St.System().ClaimAuditStreams(t.Context(), time.Hour, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leases
+	}
+	if leases := claim(); len(leases) != 0 {
+		t.Fatalf("nothing to send: %+v", leases)
+	}
+	endCalls(t, w, 1)
+	first := claim()
+	if len(first) != 1 || len(claim()) != 0 {
+		t.Fatalf("%+v", first)
+	}
+	got, value, err := vault.RenewStreamLease(t.Context(), first[0], time.Hour)
+	if err != nil || got.ID != s.ID || value.Reveal() != "Bearer secret" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := asSystem(t.Context(), w.Pool, "update audit_streams set leased_until = now() - interval '1 second'", nil); err != nil {
+		t.Fatal(err)
+	}
+	second := claim()
+	if len(second) != 1 {
+		t.Fatalf("%+v", second)
+	}
+	to := s.Cursor
+	to.CallsRecord++
+	if ok, err := part.Advance(t.Context(), first[0], to, ""); ok || err != nil {
+		t.Errorf("the process without the lease advances: %v, %v", ok, err)
+	}
+	if _, _, err := part.Fail(t.Context(), first[0], store.StreamFailure{Sentence: "late"}); !fault.Is(err, fault.NotFound) {
+		t.Error(err)
+	}
+	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	changed := s
+	changed.Name = "Renamed"
+	if err := part.Update(t.Context(), changed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := part.Advance(t.Context(), second[0], to, ""); ok || err != nil {
+		t.Errorf("after a change of settings: %v, %v", ok, err)
+	}
+	if now, err := part.Get(t.Context(), s.ID); err != nil || now.Cursor.CallsRecord != to.CallsRecord || now.Name != "Renamed" {
+		t.Errorf("%+v, %v", now, err)
+	}
+}
+
+func TestAuditStreamSecret_IsBoundToItsReceiver(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s := makeStream(t, w)
+	s.URL = "https://elsewhere.example.com/"
+	if err := w.Door().AuditStreams().Update(t.Context(), s, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, value, err := w.St.Vault(w.Tenant).AuditStreamSecret(t.Context(), s.ID); err == nil || !value.Empty() {
+		t.Errorf("the secret opens for another receiver: %v", err)
+	}
+}
