@@ -226,6 +226,14 @@ func (c *Client) CreateAgentWorkload(ctx context.Context, id string, in Workload
 	return out, err
 }
 
+// CreateAuditStream: Send the audit log and call outcomes to a receiver, from now on. Requires role admin.
+// Events are OCSF 1.3.0. metadata.log_name is audit or calls, metadata.sequence the position in that chain, without a gap.
+func (c *Client) CreateAuditStream(ctx context.Context, in AuditStreamCreate) (AuditStream, error) {
+	var out AuditStream
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "audit_streams"}, nil, in, &out)
+	return out, err
+}
+
 // CreateConnector: Create a connector. Requires role admin.
 func (c *Client) CreateConnector(ctx context.Context, in ConnectorCreate) (Connector, error) {
 	var out Connector
@@ -277,6 +285,11 @@ func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent str
 // DeleteAgentWorkload: Remove a workload; its tokens stop working within a second. Requires role admin.
 func (c *Client) DeleteAgentWorkload(ctx context.Context, id string, workload string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "workloads", url.PathEscape(workload)}, nil, nil, nil)
+}
+
+// DeleteAuditStream: Delete an audit stream and its position. Requires role admin.
+func (c *Client) DeleteAuditStream(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "audit_streams", url.PathEscape(id)}, nil, nil, nil)
 }
 
 // DeleteConnector: Delete a connector, its tools and its credentials. Requires role admin.
@@ -422,6 +435,13 @@ func (q GetAgentSizeQuery) values() url.Values {
 func (c *Client) GetAgentSize(ctx context.Context, id string, q GetAgentSizeQuery) (AgentSize, error) {
 	var out AgentSize
 	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "agents", url.PathEscape(id), "size"}, q.values(), nil, &out)
+	return out, err
+}
+
+// GetAuditStream: Get an audit stream. Requires role admin.
+func (c *Client) GetAuditStream(ctx context.Context, id string) (AuditStream, error) {
+	var out AuditStream
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_streams", url.PathEscape(id)}, nil, nil, &out)
 	return out, err
 }
 
@@ -1152,6 +1172,13 @@ func (c *Client) AllAuditEvents(ctx context.Context, q ListAuditEventsQuery) ite
 		page, err := c.ListAuditEvents(ctx, q)
 		return page.Items, page.NextCursor, err
 	})
+}
+
+// ListAuditStreams: List audit streams, oldest first. Requires role admin.
+func (c *Client) ListAuditStreams(ctx context.Context) (AuditStreamList, error) {
+	var out AuditStreamList
+	err := c.do(ctx, http.MethodGet, []string{"api", "v1", "audit_streams"}, nil, nil, &out)
+	return out, err
 }
 
 // ListCatalogQuery has optional query parameters. Zero values are omitted.
@@ -2377,6 +2404,13 @@ func (c *Client) SyncTools(ctx context.Context, id string, q SyncToolsQuery, in 
 	return out, err
 }
 
+// TestAuditStream: Send one event without a position, now. Requires role admin.
+func (c *Client) TestAuditStream(ctx context.Context, id string) (AuditStreamTest, error) {
+	var out AuditStreamTest
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "audit_streams", url.PathEscape(id), "test"}, nil, nil, &out)
+	return out, err
+}
+
 // TestConnector: Test a connector without storing it. Requires role admin.
 func (c *Client) TestConnector(ctx context.Context, in ConnectorCreate) (ConnectorTest, error) {
 	var out ConnectorTest
@@ -2423,6 +2457,13 @@ func (c *Client) TryTool(ctx context.Context, id string, name string, q TryToolQ
 func (c *Client) UpdateAgent(ctx context.Context, id string, in AgentPatch) (Agent, error) {
 	var out Agent
 	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, in, &out)
+	return out, err
+}
+
+// UpdateAuditStream: Update an audit stream, pause it, or continue it at its position. Requires role admin.
+func (c *Client) UpdateAuditStream(ctx context.Context, id string, in AuditStreamPatch) (AuditStream, error) {
+	var out AuditStream
+	err := c.do(ctx, http.MethodPatch, []string{"api", "v1", "audit_streams", url.PathEscape(id)}, nil, in, &out)
 	return out, err
 }
 

@@ -574,6 +574,99 @@ type AuditKey struct {
 	PublicKey string `json:"public_key"`
 }
 
+// AuditStream is an API response.
+type AuditStream struct {
+	// Position of the last delivered audit entry.
+	AuditPosition int64 `json:"audit_position"`
+	// Records that are not delivered yet.
+	Behind int64 `json:"behind"`
+	// Certificates in PEM format that sign the syslog receiver's. Empty: those of the server's system.
+	Ca string `json:"ca"`
+	// Position of the last delivered record of a call.
+	CallsPosition int64     `json:"calls_position"`
+	CreatedAt     time.Time `json:"created_at"`
+	// Last success. Null if none.
+	DeliveredAt *time.Time `json:"delivered_at"`
+	Enabled     bool       `json:"enabled"`
+	// Null if the last attempt succeeded.
+	FailingSince *time.Time `json:"failing_since"`
+	// Failed attempts since the last success.
+	Failures int64 `json:"failures"`
+	// Of a batch: lines or an array of JSON, or RFC 5424 messages. One of: ndjson, json, syslog.
+	Format string `json:"format"`
+	// The last records that were removed before their delivery. Empty: none.
+	Gap   string     `json:"gap"`
+	GapAt *time.Time `json:"gap_at"`
+	// The header has a value, which is not shown.
+	HasSecret bool `json:"has_secret"`
+	// Name of the header that authenticates Patchbay. Empty: none.
+	Header string `json:"header"`
+	ID     string `json:"id"`
+	// One of: https, syslog.
+	Kind string `json:"kind"`
+	// Empty if the last attempt succeeded.
+	LastError string `json:"last_error"`
+	Name      string `json:"name"`
+	// Next attempt. Null if the last one succeeded.
+	NextAt *time.Time `json:"next_at"`
+	// Why Patchbay paused it: gone (410 response) or refused (several refusals in a row). Null if it did not.
+	PausedReason *string `json:"paused_reason"`
+	// One of: active, failing, paused.
+	State     string    `json:"state"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// https://…, or tls://host:port for syslog.
+	URL string `json:"url"`
+}
+
+// AuditStreamCreate is an API request. Nil fields are omitted.
+type AuditStreamCreate struct {
+	// For syslog: certificates in PEM format. Default: those of the server's system.
+	Ca *string `json:"ca,omitzero"`
+	// For https: ndjson (the default) or json.
+	Format *string `json:"format,omitzero"`
+	// For https: name of a header. Default: Authorization.
+	Header *string `json:"header,omitzero"`
+	// https or syslog.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Value of the header, such as "Bearer TOKEN" or "Splunk TOKEN". It is never shown.
+	Secret *string `json:"secret,omitzero"`
+	// https://…, or tls://host:port for syslog (port 6514 by default).
+	URL string `json:"url"`
+}
+
+// AuditStreamList is an API response.
+type AuditStreamList struct {
+	Items []AuditStream `json:"items"`
+	// Pass it as cursor for the next page. Null on the last page.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// AuditStreamPatch is an API request. Nil fields are omitted.
+type AuditStreamPatch struct {
+	Ca *string `json:"ca,omitzero"`
+	// true: continues at its position.
+	Enabled *bool   `json:"enabled,omitzero"`
+	Format  *string `json:"format,omitzero"`
+	Header  *string `json:"header,omitzero"`
+	Name    *string `json:"name,omitzero"`
+	// Empty: no header.
+	Secret *string `json:"secret,omitzero"`
+	// Another scheme, host or port needs secret, too.
+	URL *string `json:"url,omitzero"`
+}
+
+// AuditStreamTest is an API response.
+type AuditStreamTest struct {
+	// Syslog has no acknowledgement: then the message was written, and the connection was not reset.
+	Accepted   bool  `json:"accepted"`
+	DurationMS int64 `json:"duration_ms"`
+	// Empty if accepted.
+	Error string `json:"error"`
+	// HTTP status. Null without a response.
+	Status *int64 `json:"status"`
+}
+
 // Auth is an API response.
 type Auth struct {
 	Algorithm                *string `json:"algorithm,omitzero"`

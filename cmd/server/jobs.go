@@ -8,7 +8,7 @@ import (
 )
 
 // startJobs registers this process, which closes the runs of processes that died, and starts the workers of
-// queued syncs and the scheduler. stop ends the workers; the syncer ends with ctx.
+// queued syncs, the scheduler and the audit streams. stop ends the workers; the syncer ends with ctx.
 func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *app) (stop func() error, err error) {
 	if s.database.Embedded() {
 		// The lock on the data directory proves that no other server is alive, whatever its last heartbeat was.
@@ -29,9 +29,11 @@ func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *
 	if err := runner.Start(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
+	h.streams.Start(ctx)
 	return func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
+		h.streams.Stop(stopping)
 		return runner.Stop(stopping)
 	}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"patchbay/internal/admin"
 	"patchbay/internal/api"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/config"
@@ -62,6 +63,7 @@ type app struct {
 	connect     *connect.Broker
 	webhooks    *webhooks.Post
 	registries  *publicregistry.Service
+	streams     *auditstreams.Service
 	scim        *scim.Service
 	mailing     *mailing.Service // nil: no e-mail is sent
 	sso         *sso.Service
@@ -151,6 +153,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	h.webhooks = webhooks.New(webhooks.Options{
 		Store: d.Store, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: h.baseURL.String(), Log: s.log,
 	})
+	h.streams = auditstreams.New(auditstreams.Options{Store: d.Store, Egress: egress, Host: h.baseURL.Hostname(), Version: version(), Log: s.log})
 	h.registries = publicregistry.New(publicregistry.Options{Store: d.Store, BaseURL: h.baseURL, Log: s.log})
 	h.mailing = h.buildMailing()
 	h.sso = sso.New(sso.Options{
@@ -182,7 +185,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	h.api, err = api.New(api.Options{
 		Store: d.Store, Registry: reg, Syncer: h.syncer, Connect: h.connect, Auth: h.auth, SSO: h.sso, Programs: h.authServer, Respond: h.respond,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: d.Store, Credentials: h.credentials, Log: s.log}),
-		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, SCIM: h.scim, Mailing: h.mailing,
+		Access:           h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, AuditStreams: h.streams, SCIM: h.scim, Mailing: h.mailing,
 		BaseURL: h.baseURL.String(), Version: version(),
 		Rates: api.Rates{PerCaller: s.server.APIRate, PerTenant: s.server.TenantRate}, Throttled: h.metrics.RequestThrottled,
 	})
@@ -198,7 +201,7 @@ func (h *app) buildHandlers(egress *safehttp.Policy) (err error) {
 	}
 	h.admin = admin.New(admin.Options{
 		Store: d.Store, Auth: h.auth, SSO: h.sso, AuthServer: h.authServer, Registry: reg, Syncer: h.syncer, Connect: h.connect, Respond: h.respond, Log: s.log,
-		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, SCIM: h.scim, Mailing: h.mailing, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
+		Access: h.agents.views, Calls: h.agents.caller, Webhooks: h.webhooks, Registries: h.registries, AuditStreams: h.streams, SCIM: h.scim, Mailing: h.mailing, History: h.agents.history, ServerLists: mcpregistry.New(egress.Client(), egress.CheckURL),
 		BaseURL: h.baseURL.String(), Version: version(), Done: h.draining,
 		ProgramSync: h.auth.Sessions().LoadAndSave(h.api.SyncTools()),
 	})

@@ -22,6 +22,7 @@ import (
 
 	"patchbay/internal/admin"
 	"patchbay/internal/agentview"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
@@ -149,13 +150,14 @@ func newDashboardAt(t testing.TB, host string, opts ...func(*admin.Options)) *da
 			Store: d.St, OAuth: authorization, Dialer: dialer, Log: log, BaseURL: base.String(),
 		}),
 		Access: agents.access, Calls: agents.calls, History: agents.history,
-		SSO:        sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		AuthServer: d.newAuthServer(egress, base.String()),
-		Mailing:    mailing.New(mailing.Options{Store: d.St, Auth: d.auth, Sender: d.smtp.Sender(), BaseURL: base.String(), Log: log}),
-		Webhooks:   webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
-		SCIM:       newSCIM(t, d.St, base),
-		Registries: publicregistry.New(publicregistry.Options{Store: d.St, BaseURL: base, Log: log}),
-		BaseURL:    base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
+		SSO:          sso.New(sso.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		AuthServer:   d.newAuthServer(egress, base.String()),
+		Mailing:      mailing.New(mailing.Options{Store: d.St, Auth: d.auth, Sender: d.smtp.Sender(), BaseURL: base.String(), Log: log}),
+		Webhooks:     webhooks.New(webhooks.Options{Store: d.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: base.String(), Log: log}),
+		SCIM:         newSCIM(t, d.St, base),
+		AuditStreams: auditstreams.New(auditstreams.Options{Store: d.St, Egress: egress, Log: log}),
+		Registries:   publicregistry.New(publicregistry.Options{Store: d.St, BaseURL: base, Log: log}),
+		BaseURL:      base.String(), Done: d.stop, Now: d.now, ProgramSync: http.HandlerFunc(serveTeapot),
 	}
 	for _, opt := range opts {
 		opt(&o)

@@ -20,6 +20,7 @@ import (
 	"patchbay/internal/admin/signin"
 	"patchbay/internal/admin/tools"
 	"patchbay/internal/agentview"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/calllog"
@@ -42,29 +43,30 @@ import (
 // Options are the services and settings of the dashboard. All are required but Log, Now, Done, Streams,
 // SyncWait and ProgramSync.
 type Options struct {
-	Store       *store.Store
-	Auth        *auth.Service
-	SSO         *sso.Service
-	AuthServer  *authserver.Server // the authorization server for programs
-	Registry    *manage.Registry
-	Syncer      *toolsync.Syncer
-	Connect     *connect.Broker
-	Access      *agentview.Cache
-	Calls       *toolcall.Executor
-	Webhooks    *webhooks.Post
-	Registries  *publicregistry.Service
-	SCIM        *scim.Service
-	Mailing     *mailing.Service // nil: no e-mail is sent
-	History     *calllog.Writer
-	ServerLists *mcpregistry.Reader // of MCP registries
-	Respond     *respond.Responder
-	Log         *slog.Logger
-	Now         func() time.Time // nil: time.Now
-	BaseURL     string           // for examples: "https://patchbay.example.com"
-	Version     string           // of the program
-	Done        <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
-	Streams     int              // maximum of open event streams; 0: 500
-	SyncWait    time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
+	Store        *store.Store
+	Auth         *auth.Service
+	SSO          *sso.Service
+	AuthServer   *authserver.Server // the authorization server for programs
+	Registry     *manage.Registry
+	Syncer       *toolsync.Syncer
+	Connect      *connect.Broker
+	Access       *agentview.Cache
+	Calls        *toolcall.Executor
+	Webhooks     *webhooks.Post
+	Registries   *publicregistry.Service
+	AuditStreams *auditstreams.Service
+	SCIM         *scim.Service
+	Mailing      *mailing.Service // nil: no e-mail is sent
+	History      *calllog.Writer
+	ServerLists  *mcpregistry.Reader // of MCP registries
+	Respond      *respond.Responder
+	Log          *slog.Logger
+	Now          func() time.Time // nil: time.Now
+	BaseURL      string           // for examples: "https://patchbay.example.com"
+	Version      string           // of the program
+	Done         <-chan struct{}  // closed when the server stops, which ends event streams; nil: never
+	Streams      int              // maximum of open event streams; 0: 500
+	SyncWait     time.Duration    // how long a browser waits for the first sync after a connection; 0: 10 seconds
 
 	// ProgramSync serves POST /connectors/{id}/sync_tools for programs; nil: only browsers are served.
 	ProgramSync http.Handler
@@ -105,7 +107,7 @@ func New(o Options) *Handler {
 	signinPages := &signin.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, SSO: o.SSO, Mailing: o.Mailing, SSOStarts: signin.NewSSOStarts()}
 	peoplePages := &people.Handler{Shell: base, Auth: o.Auth, AuthServer: o.AuthServer, Mailing: o.Mailing, SigninPages: signinPages}
 	settingPages := &settings.Handler{
-		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SSO: o.SSO, Version: o.Version, Webhooks: o.Webhooks, Registries: o.Registries, SCIM: o.SCIM,
+		Shell: base, Auth: o.Auth, Connect: o.Connect, Registry: o.Registry, SSO: o.SSO, Version: o.Version, Webhooks: o.Webhooks, Registries: o.Registries, AuditStreams: o.AuditStreams, SCIM: o.SCIM,
 	}
 	eventPages := &events.Handler{
 		Shell: base, Auth: o.Auth, Calls: o.Calls, Done: o.Done, History: o.History, Store: o.Store, Streams: events.NewStreams(o.Streams), Syncer: o.Syncer,

@@ -59,7 +59,7 @@ func TestPages_AreValidAndLinkToRoutes(t *testing.T) {
 				continue
 			}
 			for _, slug := range []string{"linear", "sentry", "gone", "notes"} {
-				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, reset: reset, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), registry: registry.String(), change: change.String(), run: run, request: request.String()}.fill(pattern)
+				path := things{connector: slug, agent: "support", tool: url.PathEscape("a/b c?"), link: link, reset: reset, waiting: waiting.String(), picture: picture.String(), webhook: hook.ID.String(), registry: registry.String(), stream: d.createAuditStream(d.Tenant).String(), change: change.String(), run: run, request: request.String()}.fill(pattern)
 				t.Run(string(role)+" "+path, func(t *testing.T) {
 					p := b.get(path)
 					if p.Status == http.StatusSeeOther || (slug == "gone" || slug == "notes" || slug == "sentry" && (strings.Contains(pattern, "{change}") || strings.Contains(pattern, "{run}"))) && p.Status == http.StatusNotFound {

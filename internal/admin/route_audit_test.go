@@ -169,6 +169,10 @@ var auditRows = map[string]auditRow{
 	"POST /registries/{id}/rotate": {kinds: "registry.rotate_address"},
 	"POST /registries/{id}/delete": {kinds: "registry.delete"},
 
+	"POST /audit/streams":                                 {kinds: "audit_stream.create", form: url.Values{"name": {"New"}, "kind": {"https"}, "url": {"http://127.0.0.1:9/in"}, "format": {"json"}}},
+	"POST /audit/streams/{id}":                            {kinds: "audit_stream.update", form: url.Values{"name": {"Renamed"}, "url": {"https://siem.example.com/in"}, "format": {"json"}, "header": {"Authorization"}, "enabled": {"on"}}},
+	"POST /audit/streams/{id}/test":                       {kinds: "audit_stream.test"},
+	"POST /audit/streams/{id}/delete":                     {kinds: "audit_stream.delete"},
 	"POST /webhooks":                                      {kinds: "webhook.create", form: url.Values{"name": {"New"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}}, setup: deleteWebhooks},
 	"POST /webhooks/{id}":                                 {kinds: "webhook.update", form: url.Values{"name": {"Renamed"}, "url": {"http://127.0.0.1:9/hook"}, "kind": {"approval.waiting"}, "enabled": {"on"}}},
 	"POST /webhooks/{id}/test":                            {kinds: "webhook.test"},

@@ -91,6 +91,12 @@ var routeRoles = map[string]connectors.Permission{
 	"POST /audit/verify":                                  connectors.PermAudit,
 	"GET /audit/export.jsonl":                             connectors.PermAudit,
 	"GET /audit/export.sig":                               connectors.PermAudit,
+	"GET /audit/streams":                                  connectors.PermManage,
+	"POST /audit/streams":                                 connectors.PermManage,
+	"GET /audit/streams/{id}":                             connectors.PermManage,
+	"POST /audit/streams/{id}":                            connectors.PermManage,
+	"POST /audit/streams/{id}/test":                       connectors.PermManage,
+	"POST /audit/streams/{id}/delete":                     connectors.PermManage,
 	"GET /registries":                                     connectors.PermManage,
 	"POST /registries":                                    connectors.PermManage,
 	"GET /registries/new":                                 connectors.PermManage,
@@ -380,8 +386,8 @@ func TestRoutes_OtherTenantOrMissingIsNotFound(t *testing.T) {
 	own, theirs := d.ownThings(), d.createThings(d.Other)
 	before := d.snapshot()
 	nowhere, odd := uuid.NewString(), "Not-An-Id!"
-	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, workload: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere, request: nowhere}
-	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, workload: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd, request: odd}
+	unknown := things{offer: "nothing", connector: nowhere, agent: nowhere, member: nowhere, key: nowhere, tool: "nothing", token: nowhere, workload: nowhere, waiting: nowhere, picture: nowhere, webhook: nowhere, delivery: nowhere, run: nowhere, session: nowhere, registry: nowhere, stream: nowhere, request: nowhere}
+	malformed := things{offer: odd, connector: odd, agent: odd, member: odd, key: odd, tool: "nothing", token: odd, workload: odd, waiting: odd, picture: odd, webhook: odd, delivery: odd, run: odd, session: odd, registry: odd, stream: odd, request: odd}
 	for route := range routeRoles {
 		method, pattern, _ := strings.Cut(route, " ")
 		if !strings.Contains(pattern, "{") {

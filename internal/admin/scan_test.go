@@ -136,7 +136,7 @@ func TestMention_OfOtherTenantLooksLikeNone(t *testing.T) {
 func missingThings() things {
 	id := uuid.Must(uuid.NewV7()).String()
 	return things{
-		connector: id, agent: id, member: id, key: id, invitation: id, tool: "search", token: id, workload: id, waiting: id, picture: id, webhook: id, registry: id, request: id,
+		connector: id, agent: id, member: id, key: id, invitation: id, tool: "search", token: id, workload: id, waiting: id, picture: id, webhook: id, registry: id, stream: id, request: id,
 		delivery: id, change: id, run: id, session: id, program: id, acting: id, offer: "nothing",
 	}
 }

@@ -12,7 +12,7 @@ import (
 // pagesWithContent are pages without path parameters that have content in a new tenant.
 var pagesWithContent = []string{
 	"/account", "/account/second-factor", "/agents/new", "/audit", "/catalog", "/catalog/registry", "/confirm", "/connect/done", "/connectors/import", "/connectors/new", "/forgot", "/members", "/reset", "/search", "/settings",
-	"/settings/sso", "/settings/scim", "/webhooks/new", "/registries/new", "/start/agent",
+	"/settings/sso", "/settings/scim", "/webhooks/new", "/registries/new", "/audit/streams", "/start/agent",
 }
 
 // pagePath reports whether a route is a page without path parameters.

@@ -10,7 +10,7 @@ import (
 
 // things are the ids for path parameters.
 type things struct {
-	connector, agent, member, key, invitation, tool, link, token, workload, waiting, picture, webhook, delivery, change, run, session, program, acting, registry, request string
+	connector, agent, member, key, invitation, tool, link, token, workload, waiting, picture, webhook, delivery, change, run, session, program, acting, registry, stream, request string
 
 	offer string // an entry of the catalog, which all tenants share
 	reset string // the token of a link to set a new password
@@ -39,6 +39,8 @@ func (x things) fill(pattern string) string {
 		id = x.invitation
 	case strings.HasPrefix(pattern, "/api-keys"):
 		id = x.key
+	case strings.HasPrefix(pattern, "/audit/streams"):
+		id = x.stream
 	case strings.HasPrefix(pattern, "/registries"):
 		id = x.registry
 	case strings.HasPrefix(pattern, "/webhooks"), strings.HasPrefix(pattern, "/exports/webhooks"):
@@ -94,6 +96,7 @@ func (d *dashboard) createThings(tenant connectors.TenantID) things {
 		acting:   d.ProgramAsIn(d.t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: d.createInvitation(tenant).String(),
+		stream:     d.createAuditStream(tenant).String(),
 		registry:   d.createRegistry(tenant, a.Slug).String(),
 		request:    d.createAccessRequest(tenant, a.ID, c.ID).String(),
 		key:        d.APIKeyIn(d.t, tenant, connectors.RoleViewer).ID.String(),

@@ -74,6 +74,9 @@ var thingQueries = map[string]string{
 	"registry": `select id::text, (to_jsonb(t) - '{tenant_id,id,address_hash,created_at,updated_at,rotated_at,last_used_at}'::text[])
 			|| jsonb_build_object('agents', (select coalesce(jsonb_agg(slug order by slug), '[]') from registry_agents m join agents a on a.id = agent_id where registry_id = t.id)),
 		jsonb_build_object('address', address_hash) from registries t where tenant_id = $1`,
+	"audit stream": `select id::text, (to_jsonb(t) - '{tenant_id,id,url,ca,origin,sealed,audit_n,audit_hash,calls_n,calls_hash,calls_record,lease,leased_until,next_at,failures,
+			refusals,failing_since,last_error,delivered_at,gap,gap_at,created_at,updated_at}'::text[]) || jsonb_build_object('host', substring(url from '://([^/]+)')),
+		jsonb_build_object('secret', sealed, 'url', url, 'ca', ca) from audit_streams t where tenant_id = $1`,
 	"webhook": `select id::text, (to_jsonb(t) - '{tenant_id,id,url,sealed,failures,failing_since,delivered_at,created_at,updated_at}'::text[])
 			|| jsonb_build_object('host', substring(url from '://([^/]+)')),
 		jsonb_build_object('secret', sealed, 'url', url) from webhooks t where tenant_id = $1`,

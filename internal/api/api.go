@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/authserver"
 	"patchbay/internal/connect"
@@ -41,6 +42,7 @@ type Options struct {
 	Calls            *toolcall.Executor // calls of tools
 	Webhooks         *webhooks.Post     // receivers of notices
 	Registries       *publicregistry.Service
+	AuditStreams     *auditstreams.Service
 	SCIM             *scim.Service
 	SSO              *sso.Service
 	Programs         *authserver.Server // the authorization server for programs
@@ -66,6 +68,7 @@ type Handler struct {
 	calls            *toolcall.Executor
 	webhooks         *webhooks.Post
 	registries       *publicregistry.Service
+	auditStreams     *auditstreams.Service
 	scim             *scim.Service
 	auth             *auth.Service
 	sso              *sso.Service
@@ -106,6 +109,7 @@ func New(o Options) (*Handler, error) {
 		calls:            o.Calls,
 		webhooks:         o.Webhooks,
 		registries:       o.Registries,
+		auditStreams:     o.AuditStreams,
 		scim:             o.SCIM,
 		auth:             o.Auth,
 		sso:              o.SSO,
@@ -171,6 +175,7 @@ func (h *Handler) mountOperations() {
 	h.mountAudit()
 	h.mountWebhooks()
 	h.mountRegistries()
+	h.mountAuditStreams()
 	h.mountSCIM()
 	h.mountAPIKeys()
 	h.mountMembers()

@@ -17,6 +17,7 @@ import (
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/api"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/calllog"
 	"patchbay/internal/connect"
@@ -87,12 +88,13 @@ func newWorld(t *testing.T, opts ...func(*api.Options)) *world {
 		Store: w.St, Registry: manage.New(w.St, egress, programs...).WithCatalog(builtinCatalog(t)), Syncer: w.syncer, Connect: w.connect,
 		CredentialExport: credentialexport.New(credentialexport.Options{Store: w.St, Credentials: resolver, Log: log}),
 		Access:           w.access, Calls: w.caller,
-		SSO:        sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
-		Programs:   newAuthServer(w, egress),
-		Webhooks:   webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
-		SCIM:       newSCIM(t, w.St),
-		Registries: publicregistry.New(publicregistry.Options{Store: w.St, BaseURL: parseURL(t, baseURL), Log: log}),
-		Auth:       w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
+		SSO:          sso.New(sso.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		Programs:     newAuthServer(w, egress),
+		Webhooks:     webhooks.New(webhooks.Options{Store: w.St, HTTP: egress.Client(), CheckURL: egress.CheckURL, BaseURL: baseURL, Log: log}),
+		SCIM:         newSCIM(t, w.St),
+		AuditStreams: auditstreams.New(auditstreams.Options{Store: w.St, Egress: egress, Log: log}),
+		Registries:   publicregistry.New(publicregistry.Options{Store: w.St, BaseURL: parseURL(t, baseURL), Log: log}),
+		Auth:         w.auth, Respond: respond.New(log, w.auth.Sessions()), BaseURL: baseURL, Version: "test",
 	}
 	for _, opt := range opts {
 		opt(&options)

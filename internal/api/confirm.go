@@ -41,6 +41,9 @@ var dangerousOperations = map[string]string{
 	"POST /api/v1/registries":                                  "the URL outlives its creator's access",
 	"PATCH /api/v1/registries/{id}":                            "can show more, and to clients without a token",
 	"POST /api/v1/registries/{id}/rotate_address":              "ends the URL of all clients and shows the new one",
+	"POST /api/v1/audit_streams":                               "sends the audit log elsewhere",
+	"PATCH /api/v1/audit_streams/{id}":                         "can send the audit log elsewhere",
+	"DELETE /api/v1/audit_streams/{id}":                        "ends a record of what happens",
 	"POST /api/v1/webhooks/{id}/rotate_secret":                 "replaces the signing secret and shows the new one",
 }
 

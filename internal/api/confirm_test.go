@@ -43,6 +43,7 @@ var harmlessOperations = map[string]string{
 	"PATCH /api/v1/webhooks/{id}":                                    "notices hold no secret",
 	"DELETE /api/v1/webhooks/{id}":                                   "notices stay in the dashboard",
 	"POST /api/v1/webhooks/{id}/test":                                "it sends a trial",
+	"POST /api/v1/audit_streams/{id}/test":                           "it sends a trial",
 	"DELETE /api/v1/registries/{id}":                                 "it closes, and should be done fast",
 	"POST /api/v1/sso/check":                                         "it only looks",
 	"POST /api/v1/sso/domains":                                       "a claim opens nothing",

@@ -30,6 +30,8 @@
 //	POST                 /webhooks/{id}/test, /rotate_secret            admin
 //	GET                  /webhooks/{id}/deliveries                      admin
 //	POST                 /webhooks/{id}/deliveries/{delivery}/redeliver admin
+//	GET POST PATCH DELETE  /audit_streams, /audit_streams/{id}          admin
+//	POST                 /audit_streams/{id}/test                       admin
 //	GET POST PATCH DELETE  /registries, /registries/{id}                admin
 //	POST                 /registries/{id}/rotate_address                admin
 //	GET POST DELETE      /scim                                          owner

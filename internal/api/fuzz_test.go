@@ -26,7 +26,7 @@ func FuzzBodies(f *testing.F) {
 	}
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	readers := []bodyReader{
-		newBodyReader[connectorCreate](registry), newBodyReader[connectorPatch](registry), newBodyReader[agentPatch](registry), newBodyReader[agentGrantPut](registry), newBodyReader[webhookPatch](registry), newBodyReader[registryPatch](registry),
+		newBodyReader[connectorCreate](registry), newBodyReader[connectorPatch](registry), newBodyReader[agentPatch](registry), newBodyReader[agentGrantPut](registry), newBodyReader[webhookPatch](registry), newBodyReader[registryPatch](registry), newBodyReader[auditStreamPatch](registry),
 		newBodyReader[secretPut](registry), newBodyReader[toolCallCreate](registry), newBodyReader[ToolPatch](registry), newBodyReader[memberPatch](registry), newBodyReader[ssoDomainInput](registry),
 	}
 	f.Fuzz(func(t *testing.T, which int, raw []byte) {

@@ -173,6 +173,12 @@ var routes = map[string]struct {
 	"POST /api/v1/scim":                                          {connectors.PermOwn, ""},
 	"POST /api/v1/scim/rotate_token":                             {connectors.PermOwn, ""},
 	"DELETE /api/v1/scim":                                        {connectors.PermOwn, ""},
+	"GET /api/v1/audit_streams":                                  {connectors.PermManage, ""},
+	"POST /api/v1/audit_streams":                                 {connectors.PermManage, `{"name": "A", "kind": "https", "url": "https://siem.example.com/a?token=x", "secret": "Bearer x"}`},
+	"GET /api/v1/audit_streams/{id}":                             {connectors.PermManage, ""},
+	"PATCH /api/v1/audit_streams/{id}":                           {connectors.PermManage, `{"name": "B"}`},
+	"DELETE /api/v1/audit_streams/{id}":                          {connectors.PermManage, ""},
+	"POST /api/v1/audit_streams/{id}/test":                       {connectors.PermManage, ""},
 	"GET /api/v1/registries":                                     {connectors.PermManage, ""},
 	"POST /api/v1/registries":                                    {connectors.PermManage, `{"name": "A", "all_connectors": true}`},
 	"GET /api/v1/registries/{id}":                                {connectors.PermManage, ""},
@@ -216,12 +222,14 @@ type targets struct {
 
 	httpAPI string // a connector to an HTTP API
 
+	stream string // of the audit log
+
 	only string // routes with this in their pattern; empty: all
 }
 
 // targetsNamed uses one id for all things.
 func targetsNamed(id string) targets {
-	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, request: id, workload: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
+	return targets{connector: id, agent: id, run: id, queued: id, key: id, member: id, call: id, token: id, client: id, acting: id, webhook: id, delivery: id, invitation: id, registry: id, stream: id, request: id, workload: id, httpAPI: id, exposed: "mcp_x__y", offer: "nothing", only: "{"}
 }
 
 func (x targets) fillPattern(pattern string) string {
@@ -252,6 +260,8 @@ func (x targets) fillPattern(pattern string) string {
 		id = x.invitation
 	case strings.HasPrefix(pattern, "/api/v1/registries"):
 		id = x.registry
+	case strings.HasPrefix(pattern, "/api/v1/audit_streams"):
+		id = x.stream
 	case strings.HasPrefix(pattern, "/api/v1/webhooks"):
 		id = x.webhook
 	}
@@ -290,6 +300,7 @@ func (w *world) createTargets(t *testing.T, tenant connectors.TenantID) targets 
 		acting:    w.ProgramAsIn(t, tenant, member, connectors.ScopeAdmin).String(),
 
 		invitation: w.createInvitation(t, tenant).String(),
+		stream:     w.createAuditStream(t, tenant).String(),
 		registry:   w.createRegistry(t, tenant, a.Slug).String(),
 		request:    w.createAccessRequest(t, tenant, a, c).String(),
 		workload:   w.createWorkload(t, tenant, a.ID).String(),

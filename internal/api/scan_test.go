@@ -189,6 +189,6 @@ func (w *world) callRoute(t *testing.T, key, route string, ids targets) {
 	}
 	if ends { // a tenant has few webhooks and registries
 		w.enableSCIM(t, w.Tenant)
-		w.AsOwner(t, "delete from webhooks where id = '"+ids.webhook+"'", "delete from registries where id = '"+ids.registry+"'")
+		w.AsOwner(t, "delete from webhooks where id = '"+ids.webhook+"'", "delete from registries where id = '"+ids.registry+"'", "delete from audit_streams where id = '"+ids.stream+"'")
 	}
 }

@@ -10,6 +10,7 @@ type AuditPage struct {
 	Filtered bool
 	Single   bool // one entry is shown, by its id
 	Pager    Pager
+	Streams  bool // the person may send the log to receivers
 	Verdict  AuditVerdict
 	Calls    *AuditVerdict // of call outcomes; nil: none
 	Signed   AuditSigned

@@ -14,6 +14,7 @@ import (
 	toolpages "patchbay/internal/admin/tools"
 	"patchbay/internal/auditsentence"
 	"patchbay/internal/auth"
+	"patchbay/internal/connectors"
 	"patchbay/internal/export"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
@@ -24,11 +25,11 @@ import (
 // auditActions are the first parts of action names, and auditSubjects what those are about.
 var (
 	auditActions = []string{
-		"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "connector", "credential", "member", "registry", "table", "tenant", "tool", "tool_call", "webhook",
+		"account", "agent", "agent_allowance", "agent_grant", "agent_token", "api_key", "approval", "audit_stream", "connector", "credential", "member", "registry", "table", "tenant", "tool", "tool_call", "webhook",
 	}
 	auditSubjects = map[string]i18n.Key{
 		"account": "Accounts and sign-in", "agent": "Agents", "agent_allowance": "Standing approvals", "agent_grant": "Access", "agent_token": "Agent tokens", "api_key": "API keys",
-		"approval": "Approvals", "connector": "Connectors", "credential": "Credentials", "member": "Members", "registry": "Registries", "table": "Exports", "tenant": "Organisation", "tool": "Tools",
+		"approval": "Approvals", "audit_stream": "Audit streams", "connector": "Connectors", "credential": "Credentials", "member": "Members", "registry": "Registries", "table": "Exports", "tenant": "Organisation", "tool": "Tools",
 		"tool_call": "Calls", "webhook": "Webhooks",
 	}
 )
@@ -118,6 +119,7 @@ func (h *Handler) auditList(w http.ResponseWriter, r *http.Request) error {
 		Verdict:  h.auditVerdict(r.Context(), state),
 		Calls:    h.outcomeVerdict(r.Context(), calls),
 		Signed:   signed,
+		Streams:  shell.Actor(r).Role.May(connectors.PermManage),
 		Filtered: q != auditQuery{}, Single: q.entry != "", Pager: pager, Count: shell.FormatCount(r.Context(), len(list.Items), pager, "%s event", "%s events"),
 	}
 	if !ok {

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/auditstreams"
 	"patchbay/internal/auth"
 	"patchbay/internal/connect"
 	"patchbay/internal/manage"
@@ -15,14 +16,15 @@ import (
 type Handler struct {
 	*shell.Shell
 
-	Auth       *auth.Service
-	Connect    *connect.Broker
-	Registries *publicregistry.Service
-	SCIM       *scim.Service
-	Registry   *manage.Registry
-	SSO        *sso.Service
-	Version    string // of the program
-	Webhooks   *webhooks.Post
+	Auth         *auth.Service
+	AuditStreams *auditstreams.Service
+	Connect      *connect.Broker
+	Registries   *publicregistry.Service
+	SCIM         *scim.Service
+	Registry     *manage.Registry
+	SSO          *sso.Service
+	Version      string // of the program
+	Webhooks     *webhooks.Post
 }
 
 // Mount adds the routes.
@@ -46,6 +48,12 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Admins.Post("/registries/{id}", h.registrySave)
 	r.Admins.Post("/registries/{id}/rotate", h.registryRotate)
 	r.Admins.Post("/registries/{id}/delete", h.registryDelete)
+	r.Admins.Get("/audit/streams", h.auditStreamList)
+	r.Admins.Post("/audit/streams", h.auditStreamCreate)
+	r.Admins.Get("/audit/streams/{id}", h.auditStreamShow)
+	r.Admins.Post("/audit/streams/{id}", h.auditStreamSave)
+	r.Admins.Post("/audit/streams/{id}/test", h.auditStreamTest)
+	r.Admins.Post("/audit/streams/{id}/delete", h.auditStreamDelete)
 	r.Auditors.Get("/audit", h.auditList)
 	r.Auditors.Post("/audit/verify", h.auditVerify)
 	r.Auditors.Get("/audit/export.jsonl", h.auditExport)

@@ -166,6 +166,10 @@ var ConfirmRules = map[string]ConfirmRule{
 	"POST /registries/{id}/rotate": {Confirms: true, Act: "replace this URL", Reason: "all clients lose the old URL, and the new one is shown"},
 	"POST /registries/{id}/delete": {Reason: "it only removes access, and must be quick"},
 
+	"POST /audit/streams":                                 {Confirms: true, Act: "send the audit log to this receiver", Reason: "it sends the audit log elsewhere"},
+	"POST /audit/streams/{id}":                            {Confirms: true, Act: "change this audit stream", Reason: "it can send the audit log elsewhere"},
+	"POST /audit/streams/{id}/test":                       {Reason: "it sends a test"},
+	"POST /audit/streams/{id}/delete":                     {Confirms: true, Act: "delete this audit stream", Reason: "it ends a record of what happens"},
 	"POST /webhooks":                                      {Reason: "webhook events have no secrets"},
 	"POST /webhooks/{id}":                                 {Reason: "webhook events have no secrets"},
 	"POST /webhooks/{id}/test":                            {Reason: "it sends a test"},

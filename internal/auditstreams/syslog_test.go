@@ -1,0 +1,316 @@
+package auditstreams_test
+
+import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"patchbay/internal/auditstreams"
+	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
+	"patchbay/internal/safehttp"
+	"patchbay/internal/secret"
+)
+
+// syslogReceiver takes frames of RFC 5425 with messages of RFC 5424.
+type syslogReceiver struct {
+	address, ca string
+	listener    net.Listener
+	mu          sync.Mutex
+	events      []received // guarded by mu
+	conns       int        // guarded by mu
+	resets      int        // guarded by mu; connections to break after their first frame
+	silent      bool       // it never closes; set before the first connection
+}
+
+// receiveSyslog starts a receiver with a certificate of its own CA.
+func receiveSyslog(t *testing.T) *syslogReceiver {
+	t.Helper()
+	certified := httptest.NewTLSServer(nil)
+	defer certified.Close()
+	r := &syslogReceiver{ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, Certificates: certified.TLS.Certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.listener, r.address = listener, "tls://"+listener.Addr().String()
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() { r.readFrames(t, c) })
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); conns.Wait() })
+	return r
+}
+
+func (r *syslogReceiver) readFrames(t *testing.T, c net.Conn) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(maxWait))
+	r.mu.Lock()
+	r.conns++
+	r.mu.Unlock()
+	in := bufio.NewReader(c)
+	for {
+		length, err := in.ReadString(' ')
+		if err != nil {
+			if length != "" || !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "bad certificate") {
+				t.Errorf("%q between frames: %v", length, err)
+			}
+			if r.silent {
+				_, _ = io.Copy(io.Discard, in) // until the sender goes
+			}
+			return
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(length, " "))
+		if err != nil || n < 1 || length[0] == '0' {
+			t.Errorf("length %q", length)
+			return
+		}
+		message := make([]byte, n)
+		if _, err := io.ReadFull(in, message); err != nil {
+			t.Error(err)
+			return
+		}
+		if r.breaks(c) {
+			return
+		}
+		e := parseSyslog(t, message)
+		r.mu.Lock()
+		r.events = append(r.events, e)
+		r.mu.Unlock()
+	}
+}
+
+// breaks resets the connection, if that is asked for.
+func (r *syslogReceiver) breaks(c net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.resets == 0 {
+		return false
+	}
+	r.resets--
+	if plain, ok := c.(*tls.Conn).NetConn().(*net.TCPConn); ok {
+		_ = plain.SetLinger(0)
+		_ = plain.Close()
+	}
+	return true
+}
+
+func (r *syslogReceiver) all() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]received{}, r.events...)
+}
+
+// syslogHeader is the header of RFC 5424 section 6, with no structured data.
+var syslogHeader = regexp.MustCompile(`^<(\d{1,3})>1 (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z) ([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32}) - `)
+
+func parseSyslog(t *testing.T, message []byte) received {
+	t.Helper()
+	head := syslogHeader.FindSubmatch(message)
+	if head == nil {
+		t.Errorf("no message of RFC 5424: %q", message)
+		return received{}
+	}
+	priority, _ := strconv.Atoi(string(head[1]))
+	e := parseEvent(t, message[len(head[0]):])
+	if priority/8 != 13 || priority%8 != 6 && priority%8 != 4 || string(head[3]) != "patchbay.example.com" || string(head[4]) != "patchbay" || string(head[6]) != e.Metadata.LogName {
+		t.Errorf("header %q", head[0])
+	}
+	if _, err := time.Parse(time.RFC3339Nano, string(head[2])); err != nil {
+		t.Error(err)
+	}
+	return e
+}
+
+func (r *syslogReceiver) stream() connectors.AuditStream {
+	return connectors.AuditStream{Name: "Syslog", Kind: connectors.StreamSyslog, URL: r.address, CA: r.ca}
+}
+
+func (w *streamTest) createSyslog(t *testing.T, s connectors.AuditStream) connectors.AuditStream {
+	t.Helper()
+	made, err := w.service.Create(t.Context(), w.admin, s, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func TestSyslog_SendsFramesOverTLS(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receiveSyslog(t)
+	stream := w.createSyslog(t, there.stream())
+	start(t, w.service)
+	w.record(t, "sso.refuse", "zoë@acme.example\nx")
+	for range 10 {
+		w.endCall(t, "search")
+	}
+	w.waitDelivered(t, stream.ID)
+	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
+	wantOCSF(t, there.all())
+	if tested, err := w.service.Test(t.Context(), w.admin, stream.ID); err != nil || !tested.Accepted {
+		t.Errorf("%+v, %v", tested, err)
+	}
+}
+
+// A receiver that breaks off has not read all: its batch is sent again.
+func TestSyslog_ResendsAfterAReset(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receiveSyslog(t)
+	there.resets = 2
+	stream := w.createSyslog(t, there.stream())
+	for range 10 {
+		w.endCall(t, "search")
+	}
+	start(t, w.service)
+	w.waitDelivered(t, stream.ID)
+	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
+}
+
+func TestSyslog_SilentReceiverCountsAsRead(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receiveSyslog(t)
+	there.silent = true
+	stream := w.createSyslog(t, there.stream())
+	start(t, w.service)
+	w.waitDelivered(t, stream.ID)
+	waitFor(t, "the event", func() bool { return len(there.all()) > 0 })
+	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
+}
+
+func TestSyslog_RefusesAnUnknownCertificate(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receiveSyslog(t)
+	for name, ca := range map[string]string{"the system's": "", "another": newOtherCA(t)} {
+		s := there.stream()
+		s.CA = ca
+		stream := w.createSyslog(t, s)
+		tested, err := w.service.Test(t.Context(), w.admin, stream.ID)
+		if err != nil || tested.Accepted || tested.Sentence != "It has no trusted certificate or doesn't speak TLS." {
+			t.Errorf("%s: %+v, %v", name, tested, err)
+		}
+	}
+	if len(there.all()) != 0 {
+		t.Error("something was sent")
+	}
+}
+
+// newOtherCA returns a certificate that signs none of the receiver's.
+func newOtherCA(t *testing.T) string {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}))
+}
+
+func secretText(text string) secret.Text { return secret.Text(text) }
+
+func TestCreate_ChecksTheReceiver(t *testing.T) {
+	t.Parallel()
+	w := newStreamTest(t)
+	strict := w.newService(w.St, func(o *auditstreams.Options) { o.Egress = safehttp.New(safehttp.Options{Mode: safehttp.Public}) })
+	for name, tc := range map[string]struct {
+		stream connectors.AuditStream
+		secret string
+		at     string
+	}{
+		"private address":     {httpsStream("https://10.0.0.1/"), "", "url"},
+		"metadata":            {httpsStream("http://169.254.169.254/latest"), "", "url"},
+		"loopback":            {httpsStream("https://127.0.0.1/"), "", "url"},
+		"user name":           {httpsStream("https://ann:pw@siem.example.com/"), "", "url"},
+		"other scheme":        {httpsStream("file:///etc/passwd"), "", "url"},
+		"header of ours":      {connectors.AuditStream{Name: "A", Kind: connectors.StreamHTTPS, URL: "https://siem.example.com/", Header: "Host"}, "x", "header"},
+		"header injection":    {httpsStream("https://siem.example.com/"), "Bearer x\r\nX-Evil: 1", "secret"},
+		"kind":                {connectors.AuditStream{Name: "A", Kind: "udp", URL: "https://siem.example.com/"}, "", "kind"},
+		"syslog private":      {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://192.168.0.1:6514"}, "", "url"},
+		"syslog port":         {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://logs.example.com:25"}, "", "url"},
+		"syslog over TCP":     {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tcp://logs.example.com:6514"}, "", "url"},
+		"syslog with a path":  {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://logs.example.com:6514/x"}, "", "url"},
+		"syslog with a value": {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://logs.example.com:6514"}, "x", "secret"},
+		"no certificate":      {connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://logs.example.com:6514", CA: "x"}, "", "ca"},
+	} {
+		_, err := strict.Create(t.Context(), w.admin, tc.stream, secretText(tc.secret))
+		fields := fault.As(err).Fields
+		if !fault.Is(err, fault.Invalid) || len(fields) != 1 || fields[0].Location != tc.at {
+			t.Errorf("%s: %v, %+v", name, err, fields)
+		}
+	}
+	good := connectors.AuditStream{Name: "A", Kind: connectors.StreamSyslog, URL: "tls://logs.example.com"}
+	if made, err := strict.Create(t.Context(), w.admin, good, ""); err != nil || made.URL != "tls://logs.example.com:6514" || made.Format != connectors.StreamFrames {
+		t.Errorf("%+v, %v", made, err)
+	}
+}
+
+func TestCreate_LimitsStreamsAndRoles(t *testing.T) {
+	t.Parallel()
+	w := newStreamTest(t)
+	for _, role := range []connectors.Role{connectors.RoleViewer, connectors.RoleMember, connectors.RoleAuditor} {
+		other := w.admin
+		other.Role = role
+		if _, err := w.service.Create(t.Context(), other, httpsStream("https://siem.example.com/"), ""); !fault.Is(err, fault.Denied) {
+			t.Errorf("%s: %v", role, err)
+		}
+	}
+	var creators sync.WaitGroup
+	for range connectors.MaxAuditStreams + 3 {
+		creators.Go(func() {
+			if _, err := w.service.Create(t.Context(), w.admin, httpsStream("https://siem.example.com/"), ""); err != nil && !fault.Is(err, fault.Conflict) {
+				t.Error(err)
+			}
+		})
+	}
+	creators.Wait()
+	if n := w.Count(t, "audit_streams"); n != connectors.MaxAuditStreams {
+		t.Errorf("%d streams", n)
+	}
+}
+
+func TestUpdate_BindsTheSecretToItsReceiver(t *testing.T) {
+	t.Parallel()
+	w := newStreamTest(t)
+	stream := w.create(t, httpsStream("https://siem.example.com/in"))
+	for name, c := range map[string]auditstreams.Change{
+		"another host": {URL: new("https://evil.example.com/in")}, "another port": {URL: new("https://siem.example.com:8443/in")}, "another header": {Header: new("X-Echo")},
+	} {
+		if _, err := w.service.Update(t.Context(), w.admin, stream.ID, c); !fault.Is(err, fault.Invalid) || fault.As(err).Fields[0].Location != "secret" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := w.service.Update(t.Context(), w.admin, stream.ID, auditstreams.Change{URL: new("https://siem.example.com/other")}); err != nil {
+		t.Errorf("another path: %v", err)
+	}
+	moved, err := w.service.Update(t.Context(), w.admin, stream.ID, auditstreams.Change{URL: new("https://new.example.com/in"), Value: new(secretText("Bearer new"))})
+	if err != nil || !moved.HasSecret {
+		t.Errorf("with the value: %+v, %v", moved, err)
+	}
+	none, err := w.service.Update(t.Context(), w.admin, stream.ID, auditstreams.Change{Value: new(secretText(""))})
+	if err != nil || none.HasSecret {
+		t.Errorf("without a value: %+v, %v", none, err)
+	}
+}
