@@ -38,7 +38,7 @@ var limits = map[string]string{
 	"time for a request's head":                      "`cmd/server` TestSlowHead_ClosedAfterTimeout",
 	"time without a byte":                            "`cmd/server` TestStalledBody_ClosedAfterTimeout, TestDeadlines_MoveWithReadsAndWrites",
 	"idle time":                                      "`cmd/server` TestIdleConnection_ClosedAfterTimeout",
-	"connectors; webhooks; registries":               "`internal/manage` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant; `internal/publicregistry` TestCreate_LimitsRegistriesPerTenant",
+	"connectors; webhooks; registries; audit streams":               "`internal/manage` TestCreateConnector_EnforcesLimit; `internal/webhooks` TestCreate_LimitsWebhooksPerTenant; `internal/publicregistry` TestCreate_LimitsRegistriesPerTenant; `internal/auditstreams` TestCreate_LimitsStreamsAndRoles",
 	"a file of servers":                              "`internal/clientconfig` TestRead_InvalidDocumentHasLine",
 	"SCIM bodies; users; groups; members of a group": "`internal/scim` TestRequest_RefusesWhatIsTooLargeOrMalformed",
 }
