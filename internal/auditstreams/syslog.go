@@ -1,13 +1,13 @@
 package auditstreams
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +24,8 @@ const (
 	syslogWarning = 4
 	syslogInfo    = 6
 	maxHostName   = 255
-	// closeWait is how long a receiver may take to close after a batch.
-	closeWait = 2 * time.Second
+	// earlyCloseWait is how long a connection is watched after a batch, before it is closed for writing.
+	earlyCloseWait = 100 * time.Millisecond
 )
 
 // sendSyslog sends a batch on a connection of its own.
@@ -45,13 +45,18 @@ func (s *Service) sendSyslog(ctx context.Context, stream connectors.AuditStream,
 		_, blocked := errors.AsType[*safehttp.BlockedError](err)
 		return attemptResult{sentence: safehttp.Explain(ctx, err, s.o.Timeout), refused: blocked}
 	}
-	defer func() { _ = c.Close() }()
+	r := startReader(c)
+	defer r.closeAndWait()
 	stop := context.AfterFunc(ctx, safe.Func(safe.Timer, func() { _ = c.SetDeadline(time.Unix(1, 0)) }))
 	defer stop()
-	if err := s.writeFrames(c, b); err != nil {
+	err = s.writeFrames(c, b)
+	if err == nil {
+		err = r.waitForClose(ctx)
+	}
+	if err != nil {
 		return attemptResult{sentence: safehttp.Explain(ctx, err, s.o.Timeout)}
 	}
-	return waitForClose(ctx, c, s.o.Timeout)
+	return attemptResult{}
 }
 
 // writeFrames writes one frame for each event (RFC 5425 section 4.3).
@@ -91,19 +96,45 @@ func syslogField(text string, maxLength int) string {
 	return text[:min(len(text), maxLength)]
 }
 
-// waitForClose closes the connection for writing and reads until the receiver closes, which shows that it has read all.
-// A receiver that stays silent counts as having read; one that resets the connection does not.
-func waitForClose(ctx context.Context, c *tls.Conn, timeout time.Duration) attemptResult {
-	if err := c.CloseWrite(); err != nil {
-		return attemptResult{sentence: safehttp.Explain(ctx, err, timeout)}
+// closeReader reads from a connection from its handshake on, to see when the receiver closes it.
+type closeReader struct {
+	c      *tls.Conn
+	done   chan struct{} // closed when the receiver closed, or reading failed
+	result error         // nil: the receiver closed; read after done
+}
+
+func startReader(c *tls.Conn) *closeReader {
+	r := &closeReader{c: c, done: make(chan struct{}), result: io.ErrUnexpectedEOF}
+	safe.Go(safe.Upstream, func() {
+		defer close(r.done)
+		_, r.result = io.Copy(io.Discard, c)
+	})
+	return r
+}
+
+// closeAndWait closes the connection and waits for the reader.
+func (r *closeReader) closeAndWait() {
+	_ = r.c.Close()
+	<-r.done
+}
+
+// waitForClose closes the connection for writing and waits until the receiver closes it, which shows that it has read all.
+// A receiver that closed before has not: a load balancer without a backend, for example.
+func (r *closeReader) waitForClose(ctx context.Context) error {
+	early := time.NewTimer(earlyCloseWait)
+	defer early.Stop()
+	select {
+	case <-r.done:
+		return cmp.Or(r.result, io.EOF)
+	case <-early.C:
 	}
-	if ctx.Err() == nil {
-		_ = c.SetReadDeadline(time.Now().Add(closeWait))
+	if err := r.c.CloseWrite(); err != nil {
+		return err
 	}
-	_, err := io.Copy(io.Discard, io.LimitReader(c, 64<<10))
-	var silent net.Error
-	if err == nil || ctx.Err() == nil && errors.As(err, &silent) && silent.Timeout() {
-		return attemptResult{}
+	select {
+	case <-r.done:
+		return r.result
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return attemptResult{sentence: safehttp.Explain(ctx, err, timeout)}
 }

@@ -2,6 +2,7 @@ package auditstreams_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,10 +33,12 @@ type syslogReceiver struct {
 	address, ca string
 	listener    net.Listener
 	mu          sync.Mutex
-	events      []received // guarded by mu
-	conns       int        // guarded by mu
-	resets      int        // guarded by mu; connections to break after their first frame
-	silent      bool       // it never closes; set before the first connection
+	events      []received    // guarded by mu
+	conns       int           // guarded by mu
+	resets      int           // guarded by mu; connections to break after their first frame
+	early       int           // guarded by mu; connections to close after their handshake
+	closed      chan struct{} // gets an item after each early close
+	silent      atomic.Bool   // it never closes
 }
 
 // receiveSyslog starts a receiver with a certificate of its own CA.
@@ -42,7 +46,7 @@ func receiveSyslog(t *testing.T) *syslogReceiver {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil)
 	defer certified.Close()
-	r := &syslogReceiver{ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))}
+	r := &syslogReceiver{closed: make(chan struct{}, 10), ca: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certified.Certificate().Raw}))}
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{MinVersion: tls.VersionTLS12, Certificates: certified.TLS.Certificates})
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +72,9 @@ func (r *syslogReceiver) readFrames(t *testing.T, c net.Conn) {
 	r.mu.Lock()
 	r.conns++
 	r.mu.Unlock()
+	if r.closesEarly(t, c) {
+		return
+	}
 	in := bufio.NewReader(c)
 	for {
 		length, err := in.ReadString(' ')
@@ -75,8 +82,8 @@ func (r *syslogReceiver) readFrames(t *testing.T, c net.Conn) {
 			if length != "" || !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "bad certificate") {
 				t.Errorf("%q between frames: %v", length, err)
 			}
-			if r.silent {
-				_, _ = io.Copy(io.Discard, in) // until the sender goes
+			if r.silent.Load() {
+				_, _ = io.Copy(io.Discard, c.(*tls.Conn).NetConn()) // until the sender goes
 			}
 			return
 		}
@@ -98,6 +105,25 @@ func (r *syslogReceiver) readFrames(t *testing.T, c net.Conn) {
 		r.events = append(r.events, e)
 		r.mu.Unlock()
 	}
+}
+
+// closesEarly closes a connection after its handshake, if that is asked for, as a load balancer without a backend does.
+func (r *syslogReceiver) closesEarly(t *testing.T, c net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.early == 0 {
+		return false
+	}
+	r.early--
+	secure := c.(*tls.Conn)
+	if err := secure.Handshake(); err != nil {
+		t.Error(err)
+	}
+	plain := secure.NetConn().(*net.TCPConn)
+	_ = plain.CloseWrite()
+	r.closed <- struct{}{}
+	_, _ = io.Copy(io.Discard, plain) // no reset: the sender sees only the end
+	return true
 }
 
 // breaks resets the connection, if that is asked for.
@@ -186,15 +212,54 @@ func TestSyslog_ResendsAfterAReset(t *testing.T) {
 	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
 }
 
-func TestSyslog_SilentReceiverCountsAsRead(t *testing.T) {
+// lateEgress returns a connection after the receiver has closed it, if it closes early.
+type lateEgress struct {
+	auditstreams.Egress
+	t     *testing.T
+	there *syslogReceiver
+	early int
+}
+
+func (e *lateEgress) DialTLS(ctx context.Context, address string, roots *x509.CertPool) (*tls.Conn, error) {
+	c, err := e.Egress.DialTLS(ctx, address, roots)
+	if e.early == 0 {
+		return c, err
+	}
+	e.early--
+	select {
+	case <-e.there.closed:
+	case <-time.After(maxWait):
+		e.t.Errorf("waited %v for the receiver to close", maxWait)
+	}
+	return c, err
+}
+
+// A load balancer without a backend closes after the handshake: nothing was read.
+func TestSyslog_EarlyCloseIsAFailure(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receiveSyslog(t)
-	there.silent = true
+	there.early = 3
 	stream := w.createSyslog(t, there.stream())
-	start(t, w.service)
+	for range 10 {
+		w.endCall(t, "search")
+	}
+	start(t, w.newService(w.St, func(o *auditstreams.Options) { o.Egress = &lateEgress{Egress: o.Egress, t: t, there: there, early: 3} }))
 	w.waitDelivered(t, stream.ID)
-	waitFor(t, "the event", func() bool { return len(there.all()) > 0 })
 	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
+}
+
+func TestSyslog_SilenceIsAFailure(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receiveSyslog(t)
+	there.silent.Store(true)
+	stream := w.createSyslog(t, there.stream())
+	start(t, w.newService(w.St, func(o *auditstreams.Options) { o.Timeout = time.Second }))
+	waitFor(t, "a failure", func() bool { return w.get(t, stream.ID).Failures > 0 })
+	if now := w.get(t, stream.ID); now.Cursor.AuditN != stream.Cursor.AuditN || now.LastError != "It didn't answer within 1 seconds." {
+		t.Errorf("%+v", now)
+	}
+	there.silent.Store(false)
+	w.waitDelivered(t, stream.ID)
 }
 
 func TestSyslog_RefusesAnUnknownCertificate(t *testing.T) {
