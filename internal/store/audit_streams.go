@@ -140,7 +140,7 @@ func (v *Vault) openStreamSecret(row dbgen.AuditStream) (secret.Text, error) {
 	if row.Sealed == nil {
 		return "", nil
 	}
-	value, err := v.keyring.Open(row.Sealed, streamSecretAD(v.id, row.ID, row.Origin))
+	value, err := v.keyring.Open(row.Sealed, streamSecretAD(v.id, row.ID, toAuditStream(row, 0).Origin())) // of the URL that it is sent to
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err, "The stream's stored header value can't be decrypted. Enter it again.")
 	}

@@ -229,4 +229,11 @@ func TestAuditStreamSecret_IsBoundToItsReceiver(t *testing.T) {
 	if _, value, err := w.St.Vault(w.Tenant).AuditStreamSecret(t.Context(), s.ID); err == nil || !value.Empty() {
 		t.Errorf("the secret opens for another receiver: %v", err)
 	}
+	s = makeStream(t, w)
+	if err := asSystem(t.Context(), w.Pool, "update audit_streams set url = 'https://elsewhere.example.com/' where id = '"+s.ID.String()+"'", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, value, err := w.St.Vault(w.Tenant).AuditStreamSecret(t.Context(), s.ID); err == nil || !value.Empty() {
+		t.Errorf("the secret opens for a URL that was written past Update: %v", err)
+	}
 }
