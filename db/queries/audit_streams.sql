@@ -31,7 +31,8 @@ where tenant_id = @tenant_id;
 select pg_advisory_xact_lock(hashtextextended('patchbay audit streams ' || (@tenant_id::uuid)::text, 0));
 
 -- name: UpdateAuditStream :execrows
--- A process that sends by the old settings loses the lease. Without set_secret the secret stays.
+-- A process that sends to another receiver than the new one loses the lease, and the next claim waits until its attempt has
+-- ended. Without set_secret the secret stays, and without enabled the switch.
 update audit_streams
 set name = @name,
     url = @url,
@@ -39,18 +40,25 @@ set name = @name,
     header = @header,
     ca = @ca,
     origin = @origin,
-    sealed = case when @set_secret::boolean then sqlc.narg(sealed)::bytea else sealed end,
-    enabled = @enabled,
-    disabled_why = '',
-    lease = null,
-    leased_until = null,
+    sealed = case when @set_secret::boolean then sqlc.narg(sealed)::bytea else audit_streams.sealed end,
+    enabled = coalesce(sqlc.narg(enabled)::boolean, audit_streams.enabled),
+    disabled_why = case when sqlc.narg(enabled)::boolean is null then disabled_why else '' end,
+    lease = case when lease is not null and old.moved then gen_random_uuid() else lease end,
+    leased_until = case when lease is not null and old.moved then now() + interval '30 seconds' else leased_until end,
     next_at = now(),
     failures = 0,
     refusals = 0,
     failing_since = null,
     last_error = '',
     updated_at = now()
-where tenant_id = @tenant_id and id = @id;
+from (
+    select s.tenant_id, s.id,
+           (@set_secret::boolean or (s.url, s.format, s.header, s.ca) is distinct from (@url, @format, @header, @ca))::boolean as moved
+    from audit_streams s
+    where s.tenant_id = @tenant_id and s.id = @id
+    for update
+) old
+where audit_streams.tenant_id = old.tenant_id and audit_streams.id = old.id;
 
 -- name: DeleteAuditStream :execrows
 delete from audit_streams

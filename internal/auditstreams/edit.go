@@ -91,7 +91,11 @@ func (s *Service) Update(ctx context.Context, a auth.Actor, id connectors.AuditS
 		if err := fault.InvalidFields(append(s.findDefects(stream, old.URL), c.secretDefects(old, stream)...)...); err != nil {
 			return err
 		}
-		if err := tx.AuditStreams().Update(ctx, stream, value); err != nil {
+		var enabled *bool // nil: a pause by a process that sends now must stay
+		if stream.Enabled != old.Enabled {
+			enabled = &stream.Enabled
+		}
+		if err := tx.AuditStreams().Update(ctx, stream, value, enabled); err != nil {
 			return err
 		}
 		if updated, err = tx.AuditStreams().Get(ctx, id); err != nil {

@@ -64,8 +64,8 @@ func (r run) sendRecords(ctx context.Context) error {
 	for began := time.Now(); ; {
 		stream, value, err := r.o.Store.Vault(r.lease.Tenant).RenewStreamLease(ctx, r.lease, r.o.Lease)
 		switch {
-		case fault.Is(err, fault.NotFound): // changed, deleted, or another process's
-			return nil
+		case fault.Is(err, fault.NotFound): // turned off, changed, deleted, or another process's
+			return r.releaseLease(ctx)
 		case err != nil && stream.ID == r.lease.Stream: // the stored secret cannot be opened
 			return r.storeFailure(ctx, attemptResult{sentence: fault.As(err).Message, refused: true}, stream)
 		case err != nil:

@@ -64,12 +64,12 @@ func (t AuditStreams) Get(ctx context.Context, id connectors.AuditStreamID) (con
 	return toAuditStream(rows[0].AuditStream, rows[0].Behind), nil
 }
 
-// Update stores an audit stream's settings, and the value of its header unless that is nil. The position stays. A
-// process that sends by the old settings loses its lease.
-func (t AuditStreams) Update(ctx context.Context, s connectors.AuditStream, value *secret.Text) error {
+// Update stores an audit stream's settings, the value of its header unless that is nil, and whether it is on unless enabled
+// is nil. The position stays. A process that sends to another receiver loses its lease.
+func (t AuditStreams) Update(ctx context.Context, s connectors.AuditStream, value *secret.Text, enabled *bool) error {
 	p := dbgen.UpdateAuditStreamParams{
 		TenantID: t.id, ID: s.ID, Name: cleanText(s.Name), Url: cleanText(s.URL), Format: s.Format, Header: cleanText(s.Header), Ca: cleanText(s.CA),
-		Origin: s.Origin(), SetSecret: value != nil, Enabled: s.Enabled,
+		Origin: s.Origin(), SetSecret: value != nil, Enabled: enabled,
 	}
 	write := func(sealed []byte) error {
 		p.Sealed = sealed
@@ -94,7 +94,8 @@ func (t AuditStreams) Pause(ctx context.Context, id connectors.AuditStreamID, wh
 	return n > 0, err
 }
 
-// StreamLease lets one process send an audit stream's records. A later claim of the stream ends it, and so does a change.
+// StreamLease lets one process send an audit stream's records. A later claim of the stream ends it, and so does a
+// change of the receiver.
 type StreamLease struct {
 	Tenant connectors.TenantID
 	Stream connectors.AuditStreamID

@@ -64,7 +64,7 @@ var auditStreamAttempts = map[string]attempt{
 	"AuditStreams.Update": func(ctx context.Context, o outsider) (bool, error) {
 		mine := o.auditStream
 		mine.URL = "https://mine.example.com/"
-		return true, o.door.AuditStreams().Update(ctx, mine, new(secret.Text("mine")))
+		return true, o.door.AuditStreams().Update(ctx, mine, new(secret.Text("mine")), nil)
 	},
 	"AuditStreams.Delete": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.AuditStreams().Delete(ctx, o.auditStream.ID)

@@ -207,11 +207,37 @@ func TestStreamLease_IsOneProcessesAlone(t *testing.T) {
 	}
 	changed := s
 	changed.Name = "Renamed"
-	if err := part.Update(t.Context(), changed, nil); err != nil {
+	if err := part.Update(t.Context(), changed, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil || len(claim()) != 0 {
+		t.Errorf("after a new name: %v, %v", ok, err)
+	}
+	if err := part.Update(t.Context(), changed, nil, new(false)); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil {
+		t.Errorf("after it was turned off: %v, %v", ok, err)
+	}
+	if _, _, err := vault.RenewStreamLease(t.Context(), second[0], time.Hour); !fault.Is(err, fault.NotFound) {
+		t.Errorf("renewed while off: %v", err)
+	}
+	changed.URL += "/elsewhere"
+	if err := part.Update(t.Context(), changed, nil, new(true)); err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := part.Advance(t.Context(), second[0], to, ""); ok || err != nil {
-		t.Errorf("after a change of settings: %v, %v", ok, err)
+		t.Errorf("after another receiver: %v, %v", ok, err)
+	}
+	endCalls(t, w, 1)
+	if len(claim()) != 0 {
+		t.Error("claimed while the attempt to the old receiver may run")
+	}
+	if err := asSystem(t.Context(), w.Pool, "update audit_streams set leased_until = leased_until - interval '31 seconds'", nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(claim()) != 1 {
+		t.Error("not claimed after half a minute")
 	}
 	if now, err := part.Get(t.Context(), s.ID); err != nil || now.Cursor.CallsRecord != to.CallsRecord || now.Name != "Renamed" {
 		t.Errorf("%+v, %v", now, err)
@@ -223,7 +249,7 @@ func TestAuditStreamSecret_IsBoundToItsReceiver(t *testing.T) {
 	w := fixture.New(t)
 	s := makeStream(t, w)
 	s.URL = "https://elsewhere.example.com/"
-	if err := w.Door().AuditStreams().Update(t.Context(), s, nil); err != nil {
+	if err := w.Door().AuditStreams().Update(t.Context(), s, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, value, err := w.St.Vault(w.Tenant).AuditStreamSecret(t.Context(), s.ID); err == nil || !value.Empty() {
@@ -235,5 +261,27 @@ func TestAuditStreamSecret_IsBoundToItsReceiver(t *testing.T) {
 	}
 	if _, value, err := w.St.Vault(w.Tenant).AuditStreamSecret(t.Context(), s.ID); err == nil || !value.Empty() {
 		t.Errorf("the secret opens for a URL that was written past Update: %v", err)
+	}
+}
+
+func TestUpdate_KeepsWhyAStreamPaused(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s, part := makeStream(t, w), w.Door().AuditStreams()
+	if paused, err := part.Pause(t.Context(), s.ID, connectors.StreamGone); err != nil || !paused {
+		t.Fatal(paused, err)
+	}
+	s.Name = "Renamed" // read before the pause: its switch is old
+	if err := part.Update(t.Context(), s, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := part.Get(t.Context(), s.ID); err != nil || now.Enabled || now.DisabledWhy != connectors.StreamGone || now.Name != "Renamed" {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if err := part.Update(t.Context(), s, nil, new(true)); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := part.Get(t.Context(), s.ID); err != nil || !now.Enabled || now.DisabledWhy != connectors.StreamOnOrOff {
+		t.Errorf("turned on: %+v, %v", now, err)
 	}
 }

@@ -469,18 +469,25 @@ set name = $1,
     header = $4,
     ca = $5,
     origin = $6,
-    sealed = case when $7::boolean then $8::bytea else sealed end,
-    enabled = $9,
-    disabled_why = '',
-    lease = null,
-    leased_until = null,
+    sealed = case when $7::boolean then $8::bytea else audit_streams.sealed end,
+    enabled = coalesce($9::boolean, audit_streams.enabled),
+    disabled_why = case when $9::boolean is null then disabled_why else '' end,
+    lease = case when lease is not null and old.moved then gen_random_uuid() else lease end,
+    leased_until = case when lease is not null and old.moved then now() + interval '30 seconds' else leased_until end,
     next_at = now(),
     failures = 0,
     refusals = 0,
     failing_since = null,
     last_error = '',
     updated_at = now()
-where tenant_id = $10 and id = $11
+from (
+    select s.tenant_id, s.id,
+           ($7::boolean or (s.url, s.format, s.header, s.ca) is distinct from ($2, $3, $4, $5))::boolean as moved
+    from audit_streams s
+    where s.tenant_id = $10 and s.id = $11
+    for update
+) old
+where audit_streams.tenant_id = old.tenant_id and audit_streams.id = old.id
 `
 
 type UpdateAuditStreamParams struct {
@@ -492,12 +499,13 @@ type UpdateAuditStreamParams struct {
 	Origin    string
 	SetSecret bool
 	Sealed    []byte
-	Enabled   bool
+	Enabled   *bool
 	TenantID  connectors.TenantID
 	ID        connectors.AuditStreamID
 }
 
-// A process that sends by the old settings loses the lease. Without set_secret the secret stays.
+// A process that sends to another receiver than the new one loses the lease, and the next claim waits until its attempt has
+// ended. Without set_secret the secret stays, and without enabled the switch.
 func (q *Queries) UpdateAuditStream(ctx context.Context, arg UpdateAuditStreamParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateAuditStream,
 		arg.Name,
