@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"patchbay/db"
 	"patchbay/internal/auditstreams"
 	"patchbay/internal/connectors"
@@ -168,13 +170,20 @@ func TestStream_PausesAfterRefusals(t *testing.T) {
 		there.status.Store(int64(status))
 		stream := w.create(t, httpsStream(there.URL))
 		start(t, w.service)
+		if status != http.StatusGone {
+			waitFor(t, "a dozen refusals", func() bool { return w.get(t, stream.ID).Failures > 12 })
+			if notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{}); err != nil || len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamFailing {
+				t.Errorf("notices while it refuses = %+v, %v", notices.Items, err)
+			}
+			w.AsSystem(t, "update audit_streams set refusals = refusals + 24 * 60 / 5 - 12", nil) // a day later
+		}
 		waitFor(t, "the stream to pause", func() bool { return !w.get(t, stream.ID).Enabled })
 		now := w.get(t, stream.ID)
 		if now.DisabledWhy != why || now.Cursor.AuditN != stream.Cursor.AuditN || now.LastError == "" || now.State() != connectors.StreamPaused {
 			t.Errorf("%d: %+v", status, now)
 		}
 		notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
-		if err != nil || len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamPaused || notices.Items[0].Link != "/audit/streams/"+stream.ID.String() {
+		if err != nil || len(notices.Items) == 0 || notices.Items[0].Kind != connectors.NoticeStreamPaused || notices.Items[0].Link != "/audit/streams/"+stream.ID.String() {
 			t.Errorf("notices = %+v, %v", notices.Items, err)
 		}
 		there.status.Store(0)
@@ -207,10 +216,54 @@ func TestStream_HalvesABatchThatIsTooLarge(t *testing.T) {
 	for range 20 {
 		w.endCall(t, "search")
 	}
-	there.status.Store(http.StatusRequestEntityTooLarge)
+	there.maxEvents.Store(4)
 	start(t, w.service)
-	waitFor(t, "smaller batches", func() bool { return there.countTries() > 3 })
-	there.status.Store(0)
+	w.waitDelivered(t, stream.ID)
+	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
+	if sizes := there.allSizes(); len(sizes) < 4 || sizes[0] != 21 || sizes[1] != 10 || sizes[2] != 5 || sizes[3] != 2 {
+		t.Errorf("sizes = %v", sizes)
+	}
+}
+
+// A receiver that needs long to refuse a batch as too large has failed, too: it is not retried for ever without a pause.
+func TestStream_TooLargeForATurnIsAFailure(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receive(t)
+	stream := w.create(t, httpsStream(there.URL))
+	for range 20 {
+		w.endCall(t, "search")
+	}
+	there.maxEvents.Store(4)
+	start(t, w.newService(w.St, func(o *auditstreams.Options) { o.Turn = 1 }))
+	waitFor(t, "a failure", func() bool { return w.get(t, stream.ID).Failures > 0 })
+}
+
+// Reading that takes long ends before the lease, so that no other process sends the same batch beside this one.
+func TestStream_ReadingEndsBeforeItsLease(t *testing.T) {
+	t.Parallel()
+	w, there := newStreamTest(t), receive(t)
+	stream := w.create(t, httpsStream(there.URL))
+	w.endCall(t, "search")
+	owner, err := pgx.Connect(t.Context(), w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = owner.Close(context.Background()) }()
+	tx, err := owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "lock table audit_chain in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	start(t, w.newService(w.St, func(o *auditstreams.Options) { o.Lease = time.Second }))
+	waitFor(t, "the end of the reading", func() bool { return w.get(t, stream.ID).Failures > 0 })
+	if there.countTries() != 0 {
+		t.Error("something was sent")
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	w.waitDelivered(t, stream.ID)
 	wantChains(t, there.all(), stream.Cursor, w.get(t, stream.ID).Cursor)
 }

@@ -170,11 +170,13 @@ type received struct {
 // receiver is an HTTPS receiver that accepts while status is 0.
 type receiver struct {
 	*httptest.Server
-	status  atomic.Int64
-	mu      sync.Mutex
-	events  []received    // guarded by mu; accepted
-	headers []http.Header // guarded by mu
-	tries   int           // guarded by mu
+	status    atomic.Int64
+	maxEvents atomic.Int64 // a larger batch is answered 413; 0: no limit
+	mu        sync.Mutex
+	events    []received    // guarded by mu; accepted
+	headers   []http.Header // guarded by mu
+	tries     int           // guarded by mu
+	sizes     []int         // guarded by mu; of all batches, in events
 	// accepted is called after a batch is taken and before the answer; nil: not.
 	accepted func()
 }
@@ -190,9 +192,13 @@ func receive(t *testing.T) *receiver {
 		r.mu.Lock()
 		r.tries++
 		r.headers = append(r.headers, q.Header.Clone())
-		status := int(r.status.Load())
+		status, batch := int(r.status.Load()), parseEvents(t, q.Header.Get("Content-Type"), body)
+		r.sizes = append(r.sizes, len(batch))
+		if limit := int(r.maxEvents.Load()); limit > 0 && len(batch) > limit {
+			status = http.StatusRequestEntityTooLarge
+		}
 		if status == 0 {
-			r.events = append(r.events, parseEvents(t, q.Header.Get("Content-Type"), body)...)
+			r.events = append(r.events, batch...)
 		}
 		r.mu.Unlock()
 		if status != 0 {
@@ -240,6 +246,12 @@ func (r *receiver) all() []received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]received{}, r.events...)
+}
+
+func (r *receiver) allSizes() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]int{}, r.sizes...)
 }
 
 func (r *receiver) countTries() int {

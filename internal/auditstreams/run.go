@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// runTime is how long a process sends one stream before others have a turn.
-	runTime = 20 * time.Second
 	// Bounds of a batch. Collectors take a megabyte by default.
 	maxBatchRecords = 500
 	maxBatchBytes   = 512 << 10
@@ -24,9 +22,10 @@ const (
 	// Pauses after failures, doubled each time.
 	minWait = 5 * time.Second
 	maxWait = 5 * time.Minute
-	// maxRefusals is the number of refusals in a row that pauses a stream, after about 15 minutes.
-	maxRefusals = 8
-	// failuresNoticed is the number of failures in a row that is reported, after about an hour.
+	// maxRefusals is the number of refusals in a row that pauses a stream, after a day. Proxies refuse, too, while their
+	// backend is away.
+	maxRefusals = int(24 * time.Hour / maxWait)
+	// failuresNoticed is the number of failures in a row that is reported, after about an hour. A refusal is at once.
 	failuresNoticed = 17
 )
 
@@ -58,10 +57,12 @@ type run struct {
 }
 
 // sendRecords sends batches until nothing is undelivered, an attempt fails, or the time is over. The lease is renewed
-// before each batch, and lasts longer than an attempt.
+// before each batch. Half of it is longer than an attempt and storing its result.
 func (r run) sendRecords(ctx context.Context) error {
 	limit := maxBatchRecords
-	for began := time.Now(); ; {
+	refused := attemptResult{} // a batch that is too large
+	for began, tries := time.Now(), 0; ; {
+		renewed := time.Now()
 		stream, value, err := r.o.Store.Vault(r.lease.Tenant).RenewStreamLease(ctx, r.lease, r.o.Lease)
 		switch {
 		case fault.Is(err, fault.NotFound): // turned off, changed, deleted, or another process's
@@ -71,23 +72,31 @@ func (r run) sendRecords(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		records, err := r.st.AuditStreams().Pending(ctx, stream.Cursor)
+		records, err := r.readPending(ctx, stream.Cursor)
 		if err != nil {
 			return errors.Join(err, r.storeFailure(ctx, attemptResult{sentence: unreadable}, stream))
 		}
-		if len(records) == 0 || time.Since(began) > runTime || r.looking.Err() != nil {
+		isOver := tries > 0 && time.Since(began) > r.o.Turn
+		if isOver && refused.sentence != "" { // no batch was small enough
+			return r.storeFailure(ctx, refused, stream)
+		}
+		if len(records) == 0 || isOver || r.looking.Err() != nil {
 			return r.releaseLease(ctx)
 		}
 		b, err := r.mapperFor(r.lease.Tenant).newBatch(records, limit)
 		if err != nil {
 			return errors.Join(err, r.storeFailure(ctx, attemptResult{sentence: unreadable}, stream))
 		}
+		if time.Since(renewed) > r.o.Lease/2 { // the rest may be too short for an attempt
+			continue
+		}
+		tries++
 		res := r.sendBatch(ctx, r.lease.Tenant, stream, value, b)
 		if ctx.Err() != nil && res.sentence != "" {
 			return r.releaseLease(ctx) // this process ends; the receiver did not fail
 		}
 		if res.status == http.StatusRequestEntityTooLarge && len(b.events) > 1 {
-			limit = len(b.events) / 2
+			limit, refused = len(b.events)/2, res
 			continue
 		}
 		if res.sentence != "" {
@@ -97,7 +106,15 @@ func (r run) sendRecords(ctx context.Context) error {
 		if err != nil || !isOurs {
 			return err
 		}
+		refused = attemptResult{}
 	}
+}
+
+// readPending reads undelivered records in a part of the lease.
+func (r run) readPending(ctx context.Context, after connectors.AuditCursor) ([]store.StreamRecord, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.o.Lease/3)
+	defer cancel()
+	return r.st.AuditStreams().Pending(ctx, after)
 }
 
 // newBatch encodes records up to the bounds of a batch; it has at least one.
@@ -182,7 +199,7 @@ func (r run) storeFailure(ctx context.Context, res attemptResult, stream connect
 			return pauseStream(ctx, tx, failed, connectors.StreamGone)
 		case refusals >= maxRefusals:
 			return pauseStream(ctx, tx, failed, connectors.StreamRefused)
-		case failed.Failures == failuresNoticed:
+		case refusals == 1, refusals == 0 && failed.Failures == failuresNoticed:
 			return tx.People().AddNotice(ctx, connectors.StreamFailingNotice(failed))
 		}
 		return nil

@@ -32,6 +32,8 @@ type Options struct {
 	Jitter func(time.Duration) time.Duration
 	// Lease is how long a silent process keeps a stream; 0: 1 minute. Timeout is that of an attempt; 0: 20 s.
 	Lease, Timeout time.Duration
+	// Turn is how long a process sends one stream before others have a turn; 0: 20 s.
+	Turn time.Duration
 }
 
 // Egress makes connections by the egress rules. It is a *safehttp.Policy.
@@ -71,6 +73,7 @@ func New(o Options) *Service {
 		o.Jitter = func(d time.Duration) time.Duration { return d + rand.N(d/10+1) }
 	}
 	o.Interval, o.Lease, o.Timeout = cmp.Or(o.Interval, 2*time.Second), cmp.Or(o.Lease, time.Minute), cmp.Or(o.Timeout, 20*time.Second)
+	o.Turn = cmp.Or(o.Turn, 20*time.Second)
 	return &Service{o: o, slots: make(chan struct{}, maxRuns), tests: make(chan struct{}, maxTests)}
 }
 
