@@ -3,9 +3,13 @@ package auditstreams_test
 import (
 	"bytes"
 	"context"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,7 +43,7 @@ func TestStream_DeliversBothChainsOnce(t *testing.T) {
 		classes := map[int]int{}
 		for _, e := range events {
 			classes[e.ClassUID]++
-			if e.Metadata.Tenant != w.Tenant.String() {
+			if e.Metadata.Tenant != w.Tenant.String() || e.Metadata.LogName == store.ChainCalls && !strings.HasPrefix(e.Metadata.UID, w.Tenant.String()) {
 				t.Errorf("tenant of %s", e.raw)
 			}
 			if bytes.Contains(e.raw, []byte("planted")) {
@@ -301,6 +305,31 @@ func TestStream_ReportsAGap(t *testing.T) {
 	if s := w.get(t, stream.ID); err != nil || s.Gap != "Records 1 to 3 of calls were removed before their delivery." || s.GapAt == nil ||
 		len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamGap {
 		t.Errorf("%+v, %+v, %v", s, notices.Items, err)
+	}
+}
+
+func TestStream_ReusesItsConnection(t *testing.T) {
+	t.Parallel()
+	w := newStreamTest(t)
+	var conns atomic.Int64
+	there := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(w, io.LimitReader(q.Body, 1000))
+	}))
+	there.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	there.Start()
+	t.Cleanup(there.Close)
+	stream := w.create(t, httpsStream(there.URL))
+	for range 3 {
+		if tested, err := w.service.Test(t.Context(), w.admin, stream.ID); err != nil || !tested.Accepted {
+			t.Fatal(tested, err)
+		}
+	}
+	if conns.Load() != 1 {
+		t.Errorf("%d connections", conns.Load())
 	}
 }
 

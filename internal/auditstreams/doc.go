@@ -9,7 +9,7 @@
 //
 //	metadata.log_name           audit or calls
 //	metadata.sequence           position in that chain, from 1
-//	metadata.uid                names the record; the same at each attempt
+//	metadata.uid                names the record among those of all tenants; the same at each attempt
 //	unmapped.patchbay.chain     link number, place of the record in the link, hash of the link, and of the link before
 //
 // HTTPS: a POST of at most 500 events, as lines or an array of JSON (https.go). It is accepted with a status of 2xx.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,7 +18,10 @@ import (
 	"patchbay/internal/secret"
 )
 
-// sendHTTPS posts a batch. The body of the response is not read.
+// maxDrained is what is read of a response's body, so that the connection can be used again.
+const maxDrained = 4 << 10
+
+// sendHTTPS posts a batch. The body of the response is thrown away.
 func (s *Service) sendHTTPS(ctx context.Context, tenant connectors.TenantID, stream connectors.AuditStream, value secret.Text, b batch) attemptResult {
 	if _, err := s.o.Egress.CheckURL(stream.URL); err != nil {
 		return attemptResult{sentence: egressSentence(err), refused: true}
@@ -36,6 +40,7 @@ func (s *Service) sendHTTPS(ctx context.Context, tenant connectors.TenantID, str
 		_, blocked := errors.AsType[*safehttp.BlockedError](err)
 		return attemptResult{sentence: safehttp.Explain(ctx, err, s.o.Timeout), refused: blocked}
 	}
+	_, _ = io.CopyN(io.Discard, response.Body, maxDrained)
 	_ = response.Body.Close()
 	return newHTTPResult(response.StatusCode, parseRetryAfter(response.Header.Get("Retry-After"), s.o.Now()))
 }

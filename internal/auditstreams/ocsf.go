@@ -189,6 +189,11 @@ func (m mapper) marshalRecord(r store.StreamRecord) (event, []byte, error) {
 	return e, b, err
 }
 
+// recordUID names a record of a chain among those of all tenants and installations.
+func (m mapper) recordUID(r store.StreamRecord) string {
+	return fmt.Sprintf("%s-%s-%d", m.tenant, r.Chain, r.Sequence)
+}
+
 func encodeEvent(e event) ([]byte, error) {
 	b, err := json.Marshal(e)
 	if err != nil {
@@ -240,7 +245,7 @@ func newEndpoint(ip, name string) *endpoint {
 func (m mapper) newGapEvent(r store.StreamRecord) event {
 	own := map[string]any{"gap": map[string]any{"chain": r.Chain, "from": r.Gap.From, "to": r.Gap.To}}
 	e := m.baseEvent(classBase, activity{activityOther, "Gap"}, m.now(), r, own)
-	e.Metadata.UID = fmt.Sprintf("%s-gap-%d-%d", r.Chain, r.Gap.From, r.Gap.To)
+	e.Metadata.UID = fmt.Sprintf("%s-%s-gap-%d-%d", m.tenant, r.Chain, r.Gap.From, r.Gap.To)
 	e.setSeverity(severityHigh)
 	e.Message = describeGap(r)
 	return e
@@ -258,7 +263,7 @@ func describeGap(r store.StreamRecord) string {
 func (m mapper) newRemovalEvent(r store.StreamRecord) event {
 	own := map[string]any{"kind": "removed", "calls": r.Removed.Calls, "last_call_id": r.Removed.Last.String()}
 	e := m.baseEvent(classEntity, activity{4, "Delete"}, r.Link.At, r, own)
-	e.Metadata.UID = fmt.Sprintf("%s-%d", r.Chain, r.Sequence)
+	e.Metadata.UID = m.recordUID(r)
 	e.Entity = &entity{Name: "call history", Type: "history"}
 	e.Actor = &actor{User: &user{Name: "Patchbay", TypeID: userTypeSystem, Type: "System"}}
 	e.setStatus(statusSuccess)

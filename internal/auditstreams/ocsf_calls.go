@@ -18,7 +18,7 @@ func (m mapper) newCallEvent(r store.StreamRecord) event {
 		a = activity{2, "Read"}
 	}
 	e := m.baseEvent(classAPI, a, c.CompletedAt, r, newCallDetails(c))
-	e.Metadata.UID, e.Metadata.CorrelationUID = fmt.Sprintf("%s-%d", r.Chain, r.Sequence), c.RequestID
+	e.Metadata.UID, e.Metadata.CorrelationUID = m.recordUID(r), c.RequestID
 	e.StartTime, e.EndTime = c.StartedAt.UnixMilli(), c.CompletedAt.UnixMilli()
 	if c.DurationUS != nil {
 		e.Duration = new(*c.DurationUS / 1000)

@@ -285,3 +285,22 @@ func TestUpdate_KeepsWhyAStreamPaused(t *testing.T) {
 		t.Errorf("turned on: %+v, %v", now, err)
 	}
 }
+
+// A link of calls that cannot be read holds up the calls, not the audit log.
+func TestPending_UnreadableCallsDoNotStopTheAuditLog(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	s := makeStream(t, w)
+	endCalls(t, w, 1)
+	if err := w.Door().Audit().Record(t.Context(), store.Event{ActorType: "system", Action: "audit_stream.test"}); err != nil {
+		t.Fatal(err)
+	}
+	w.AsOwner(t, "update call_outcomes set body = '\\x00'")
+	page, err := w.Door().AuditStreams().Pending(t.Context(), s.Cursor)
+	if err != nil || len(page) != 1 || page[0].Event == nil {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if page, err = w.Door().AuditStreams().Pending(t.Context(), page[0].After); err == nil {
+		t.Errorf("the link was read: %+v", page)
+	}
+}
