@@ -176,7 +176,7 @@ func TestStream_PausesAfterRefusals(t *testing.T) {
 		start(t, w.service)
 		if status != http.StatusGone {
 			waitFor(t, "a dozen refusals", func() bool { return w.get(t, stream.ID).Failures > 12 })
-			if notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{}); err != nil || len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamFailing {
+			if notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{}); err != nil || len(notices.Items) != 2 || notices.Items[0].Kind != connectors.NoticeStreamFailing {
 				t.Errorf("notices while it refuses = %+v, %v", notices.Items, err)
 			}
 			w.AsSystem(t, "update audit_streams set refusals = refusals + 24 * 60 / 5 - 12", nil) // a day later
@@ -187,7 +187,7 @@ func TestStream_PausesAfterRefusals(t *testing.T) {
 			t.Errorf("%d: %+v", status, now)
 		}
 		notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
-		if err != nil || len(notices.Items) == 0 || notices.Items[0].Kind != connectors.NoticeStreamPaused || notices.Items[0].Link != "/audit/streams/"+stream.ID.String() {
+		if err != nil || len(notices.Items) < 2 || notices.Items[0].Kind != connectors.NoticeStreamPaused || notices.Items[0].Link != "/audit/streams/"+stream.ID.String() {
 			t.Errorf("notices = %+v, %v", notices.Items, err)
 		}
 		there.status.Store(0)
@@ -208,7 +208,7 @@ func TestStream_OutageNeverPauses(t *testing.T) {
 	waitFor(t, "failures", func() bool { return w.get(t, stream.ID).Failures > 20 })
 	notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
 	if s := w.get(t, stream.ID); !s.Enabled || s.State() != connectors.StreamTrouble || s.LastError != "It answered 502 Bad Gateway." || err != nil ||
-		len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamFailing {
+		len(notices.Items) != 2 || notices.Items[0].Kind != connectors.NoticeStreamFailing {
 		t.Errorf("%+v, %+v, %v", s, notices.Items, err)
 	}
 }
@@ -303,7 +303,7 @@ func TestStream_ReportsAGap(t *testing.T) {
 	})
 	notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
 	if s := w.get(t, stream.ID); err != nil || s.Gap != "Records 1 to 3 of calls were removed before their delivery." || s.GapAt == nil ||
-		len(notices.Items) != 1 || notices.Items[0].Kind != connectors.NoticeStreamGap {
+		len(notices.Items) != 2 || notices.Items[0].Kind != connectors.NoticeStreamGap {
 		t.Errorf("%+v, %+v, %v", s, notices.Items, err)
 	}
 }

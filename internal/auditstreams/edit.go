@@ -40,6 +40,9 @@ func (s *Service) Create(ctx context.Context, a auth.Actor, stream connectors.Au
 		if created, err = tx.AuditStreams().Get(ctx, id); err != nil {
 			return err
 		}
+		if err := s.notifyChange(ctx, tx, a, created, connectors.StreamCreated, hostName(created.URL)); err != nil {
+			return err
+		}
 		return tx.RecordChange(ctx, newEvent(a, "audit_stream.create", created), nil, store.OfAuditStream(id))
 	})
 	return created, err
@@ -99,6 +102,9 @@ func (s *Service) Update(ctx context.Context, a auth.Actor, id connectors.AuditS
 			return err
 		}
 		if updated, err = tx.AuditStreams().Get(ctx, id); err != nil {
+			return err
+		}
+		if err := s.notifyUpdate(ctx, tx, a, old, updated); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, newEvent(a, "audit_stream.update", updated), before, store.OfAuditStream(id))
@@ -176,8 +182,30 @@ func (s *Service) Delete(ctx context.Context, a auth.Actor, id connectors.AuditS
 		if err := tx.AuditStreams().Delete(ctx, id); err != nil {
 			return err
 		}
+		if err := s.notifyChange(ctx, tx, a, stream, connectors.StreamDeleted, hostName(stream.URL)); err != nil {
+			return err
+		}
 		return tx.RecordChange(ctx, newEvent(a, "audit_stream.delete", stream), before, store.OfAuditStream(id))
 	})
+}
+
+// notifyUpdate reports a change by which the old receiver gets no more events.
+func (s *Service) notifyUpdate(ctx context.Context, tx *store.Tenant, a auth.Actor, old, updated connectors.AuditStream) error {
+	if old.URL != updated.URL {
+		hosts := hostName(updated.URL) + ", before: " + hostName(old.URL)
+		if err := s.notifyChange(ctx, tx, a, updated, connectors.StreamMoved, hosts); err != nil {
+			return err
+		}
+	}
+	if old.Enabled && !updated.Enabled {
+		return s.notifyChange(ctx, tx, a, updated, connectors.StreamTurnedOff, hostName(updated.URL))
+	}
+	return nil
+}
+
+// notifyChange reports a change to admins, because the receiver does not get the entry about its own end.
+func (s *Service) notifyChange(ctx context.Context, tx *store.Tenant, a auth.Actor, stream connectors.AuditStream, what connectors.StreamChange, hosts string) error {
+	return tx.People().AddNotice(ctx, connectors.StreamChangedNotice(stream, what, a.Event("", "").ActorName, hosts, s.o.Now()))
 }
 
 func setIfGiven[T any](field *T, value *T) {

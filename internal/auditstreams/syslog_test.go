@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 // syslogReceiver takes frames of RFC 5425 with messages of RFC 5424.
@@ -377,5 +379,40 @@ func TestUpdate_BindsTheSecretToItsReceiver(t *testing.T) {
 	none, err := w.service.Update(t.Context(), w.admin, stream.ID, auditstreams.Change{Value: new(secretText(""))})
 	if err != nil || none.HasSecret {
 		t.Errorf("without a value: %+v, %v", none, err)
+	}
+}
+
+// The receiver does not get the entry about its own end: a notice reports it.
+func TestEdit_NotifiesAboutReceivers(t *testing.T) {
+	t.Parallel()
+	w := newStreamTest(t)
+	stream := w.create(t, httpsStream("https://siem.example.com/in"))
+	for _, c := range []auditstreams.Change{
+		{Name: new("Renamed")}, {URL: new("https://new.example.com/key"), Value: new(secretText("Bearer new"))}, {Enabled: new(false)}, {Enabled: new(true)},
+	} {
+		if _, err := w.service.Update(t.Context(), w.admin, stream.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.service.Delete(t.Context(), w.admin, stream.ID); err != nil {
+		t.Fatal(err)
+	}
+	notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, n := range notices.Items {
+		if n.Kind != connectors.NoticeStreamChanged {
+			t.Errorf("%+v", n)
+		}
+		got = append(got, n.Title+": "+n.Body)
+	}
+	want := []string{
+		"Audit stream Renamed deleted: By Ann. Receiver: new.example.com.", "Audit stream Renamed turned off: By Ann. Receiver: new.example.com.",
+		"Audit stream Renamed sends elsewhere: By Ann. Receiver: new.example.com, before: siem.example.com.", "Audit stream SIEM created: By Ann. Receiver: siem.example.com.",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("notices = %q", got)
 	}
 }

@@ -32,7 +32,7 @@ func (c MailChoice) Kinds() []NoticeKind {
 	case MailAll:
 		return []NoticeKind{
 			NoticeApproval, NoticeAccessRequest, NoticeAccessDecision, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeToolsVanished,
-			NoticeWebhookOff, NoticeStreamPaused, NoticeStreamFailing, NoticeStreamGap,
+			NoticeWebhookOff, NoticeStreamPaused, NoticeStreamFailing, NoticeStreamGap, NoticeStreamChanged,
 		}
 	default:
 		return nil

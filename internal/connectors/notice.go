@@ -24,6 +24,7 @@ const (
 	NoticeStreamPaused   NoticeKind = "audit_stream.paused"
 	NoticeStreamFailing  NoticeKind = "audit_stream.failing"
 	NoticeStreamGap      NoticeKind = "audit_stream.gap"
+	NoticeStreamChanged  NoticeKind = "audit_stream.changed"
 	NoticeWebhookTest    NoticeKind = "webhook.test" // sent by hand, in no list
 )
 
@@ -36,7 +37,7 @@ const (
 // NoticeKinds are the kinds for webhooks, in display order.
 var NoticeKinds = []NoticeKind{
 	NoticeApproval, NoticeAccessRequest, NoticeAccessDecision, NoticeToolChange, NoticeNeedsAuth, NoticeLapsing, NoticeDown, NoticeRecovered, NoticeToolsVanished, NoticeWebhookOff,
-	NoticeStreamPaused, NoticeStreamFailing, NoticeStreamGap,
+	NoticeStreamPaused, NoticeStreamFailing, NoticeStreamGap, NoticeStreamChanged,
 }
 
 // EventKinds are sent to webhooks that name them, and not to those of all kinds, which a server could flood.

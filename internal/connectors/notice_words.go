@@ -147,6 +147,28 @@ func StreamGapNotice(s AuditStream, gap string) NewNotice {
 	return s.newNotice(NoticeStreamGap, "Audit stream "+s.Name+" has a gap", gap, nil)
 }
 
+// StreamChange is what a person or program did to an audit stream, in words.
+type StreamChange string
+
+// The changes that are reported: by them, a receiver gets events for the first time, or no more.
+const (
+	StreamCreated   StreamChange = "created"
+	StreamMoved     StreamChange = "sends elsewhere"
+	StreamTurnedOff StreamChange = "turned off"
+	StreamDeleted   StreamChange = "deleted"
+)
+
+// StreamChangedNotice is the notice about a change by an actor. hosts names the receiver, and the one before if it differs.
+// Each change has a notice of its own.
+func StreamChangedNotice(s AuditStream, what StreamChange, by, hosts string, at time.Time) NewNotice {
+	n := s.newNotice(NoticeStreamChanged, "Audit stream "+s.Name+" "+string(what), "By "+by+". Receiver: "+hosts+".", map[string]any{"change": string(what)})
+	n.Key += " " + string(what) + " " + at.UTC().Format(time.RFC3339Nano)
+	if what == StreamDeleted {
+		n.Link = "/audit/streams"
+	}
+	return n
+}
+
 func (s AuditStream) newNotice(kind NoticeKind, title, body string, more map[string]any) NewNotice {
 	data := map[string]any{"audit_stream_id": s.ID.String()}
 	maps.Copy(data, more)

@@ -31,6 +31,7 @@ func noticeState(ctx context.Context, k connectors.NoticeKind) templates.State {
 		connectors.NoticeLapsing: templates.StateWarn, connectors.NoticeDown: templates.StateBad, connectors.NoticeRecovered: templates.StateOK,
 		connectors.NoticeToolsVanished: templates.StateBad, connectors.NoticeWebhookOff: templates.StateWarn,
 		connectors.NoticeStreamPaused: templates.StateBad, connectors.NoticeStreamFailing: templates.StateWarn, connectors.NoticeStreamGap: templates.StateBad,
+		connectors.NoticeStreamChanged: templates.StateWarn,
 	}
 	kind, ok := kinds[k]
 	if !ok {

@@ -383,7 +383,8 @@ func KindName(ctx context.Context, k connectors.NoticeKind) string {
 		connectors.NoticeToolsVanished: i18n.T(ctx, "Tools missing"),
 		connectors.EventListChanged:    i18n.T(ctx, "Server announces changes"), connectors.EventMessage: i18n.T(ctx, "Server error"),
 		connectors.NoticeWebhookOff: i18n.T(ctx, "Webhook turned off"), connectors.NoticeStreamPaused: i18n.T(ctx, "Audit stream paused"),
-		connectors.NoticeStreamFailing: i18n.T(ctx, "Audit stream failing"), connectors.NoticeStreamGap: i18n.T(ctx, "Audit stream has a gap"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
+		connectors.NoticeStreamFailing: i18n.T(ctx, "Audit stream failing"), connectors.NoticeStreamGap: i18n.T(ctx, "Audit stream has a gap"),
+		connectors.NoticeStreamChanged: i18n.T(ctx, "Audit stream changed"), connectors.NoticeWebhookTest: i18n.T(ctx, "Test"),
 	}
 	if name, ok := names[k]; ok {
 		return name
