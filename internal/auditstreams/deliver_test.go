@@ -62,7 +62,7 @@ func TestStream_DeliversBothChainsOnce(t *testing.T) {
 	}
 }
 
-// A receiver that is away while two processes send, one of which dies, gets every record once.
+// A receiver that is away while two processes send, one of which loses its database, gets every record once.
 func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receive(t)
@@ -102,7 +102,7 @@ func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	if s := w.get(t, stream.ID); s.Behind == 0 || !s.Enabled {
 		t.Errorf("while the receiver is away: %+v", s)
 	}
-	pool.Close() // the process is killed: it stores and releases nothing any more
+	pool.Close() // the process stores and releases nothing any more
 	stopped := make(chan struct{})
 	go func() { doomed.Stop(context.Background()); close(stopped) }()
 	select {
@@ -153,7 +153,7 @@ func TestStream_RepeatsABatchUnderTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestStream_AcceptedBatchIsNeverSentAgain(t *testing.T) {
+func TestStream_FourProcessesSendEachRecordOnce(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receive(t)
 	stream := w.create(t, httpsStream(there.URL))

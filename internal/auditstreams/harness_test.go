@@ -265,7 +265,7 @@ func (r *receiver) countTries() int {
 func wantChains(t *testing.T, events []received, from, to connectors.AuditCursor) {
 	t.Helper()
 	next := map[string]int64{store.ChainAudit: from.AuditN + 1, store.ChainCalls: from.CallsRecord + 1}
-	link, hash := map[string]int64{}, map[string]string{}
+	link, hash, left := map[string]int64{}, map[string]string{}, map[string]int64{} // left: records of the link that follow
 	for _, e := range events {
 		log, chain := e.Metadata.LogName, e.Unmapped.Patchbay.Chain
 		if e.Metadata.Sequence != next[log] {
@@ -278,7 +278,13 @@ func wantChains(t *testing.T, events []received, from, to connectors.AuditCursor
 		if before := link[log]; before > 0 && chain.N != before && (chain.N != before+1 || chain.PreviousHash != hash[log] || chain.Index != 1) {
 			t.Fatalf("%s: link %d does not follow %d", log, chain.N, before)
 		}
-		link[log], hash[log] = chain.N, chain.Hash
+		if before := link[log]; before > 0 && chain.N == before && left[log] != chain.Of-chain.Index+1 || before > 0 && chain.N != before && left[log] != 0 {
+			t.Fatalf("%s: record %d of %d of link %d, after one with %d left of link %d", log, chain.Index, chain.Of, chain.N, left[log], before)
+		}
+		link[log], hash[log], left[log] = chain.N, chain.Hash, chain.Of-chain.Index
+	}
+	if left[store.ChainAudit] != 0 || left[store.ChainCalls] != 0 {
+		t.Errorf("ends within a link: %v", left)
 	}
 	if next[store.ChainAudit] != to.AuditN+1 || next[store.ChainCalls] != to.CallsRecord+1 {
 		t.Errorf("ends before %v, want %d and %d", next, to.AuditN, to.CallsRecord)
