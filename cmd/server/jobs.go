@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"patchbay/internal/installation"
 	"patchbay/internal/jobs"
+	"patchbay/internal/safe"
 )
 
 // startJobs registers this process, which closes the runs of processes that died, and starts the workers of
@@ -33,7 +35,10 @@ func (s *serverRun) startJobs(ctx context.Context, d *installation.Database, h *
 	return func() error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		h.streams.Stop(stopping)
-		return runner.Stop(stopping)
+		var streams sync.WaitGroup // at once: a receiver that hangs must not use up the time of the jobs
+		safe.GoIn(&streams, safe.Background, func() { h.streams.Stop(stopping) })
+		err := runner.Stop(stopping)
+		streams.Wait()
+		return err
 	}, nil
 }
