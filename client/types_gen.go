@@ -609,7 +609,7 @@ type AuditStream struct {
 	Name      string `json:"name"`
 	// Next attempt. Null if the last one succeeded.
 	NextAt *time.Time `json:"next_at"`
-	// Why Patchbay paused it: gone (410 response) or refused (several refusals in a row). Null if it did not.
+	// Why Patchbay paused it: gone (410 response) or refused (refusals for a day). Null if it did not.
 	PausedReason *string `json:"paused_reason"`
 	// One of: active, failing, paused.
 	State     string    `json:"state"`
@@ -658,7 +658,7 @@ type AuditStreamPatch struct {
 
 // AuditStreamTest is an API response.
 type AuditStreamTest struct {
-	// Syslog has no acknowledgement: then the message was written, and the connection was not reset.
+	// Syslog has no acknowledgement: then the receiver closed the connection after Patchbay.
 	Accepted   bool  `json:"accepted"`
 	DurationMS int64 `json:"duration_ms"`
 	// Empty if accepted.

@@ -53,8 +53,7 @@ var tableFiles = map[string]string{
 
 // tablesWithoutFile have no file, with the reason.
 var tablesWithoutFile = map[string]string{
-	"AuditStreams":       "at most five streams; the API lists them",
-	"auditStreamTable":   "as AuditStreams",
+	"auditStreamTable":   "at most five streams; the API lists them",
 	"workloadTable":      "at most twenty workloads of an agent; the API lists them",
 	"toolSearchTable":    "the ten best results of a search",
 	"Change":             "the pager leads to other changes of one tool, and /changes has them all",

@@ -96,7 +96,7 @@ func New(o Options) *Cache {
 		learning: newLearning(o),
 	}
 	c.embedder = &embedder{
-		client: o.Embeddings, store: o.Store, log: o.Log, now: o.Now, count: c.countIndex, queue: make(chan *View, maxQueuedViews),
+		client: o.Embeddings, store: o.Store, log: o.Log, now: o.Now, count: c.countIndex, queue: make(chan *View, maxQueuedViews), refused: map[connectors.Hash]time.Time{},
 		questions: limit.NewRate[connectors.TenantID](questionRate, questionBurst),
 	}
 	c.schemas.budget = o.Bytes / schemaBudgetShare

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type embedder struct {
 	now    func() time.Time
 	count  func(v *View, bytes int64) // of the memory of the view
 	queue  chan *View
+	// refused has when definitions were refused; runLoop's alone.
+	refused map[connectors.Hash]time.Time
 
 	questions *limit.Rate[connectors.TenantID]
 }
@@ -35,11 +38,12 @@ const (
 	questionTimeout = 300 * time.Millisecond
 	questionRate    = 5 // of a tenant, a second; the others are searched by words
 	questionBurst   = 30
-	maxEmbeddedText = 2000 // bytes of a definition or a question
-	maxRefusals     = 64   // requests of a view
-	maxSimilar      = 50   // tools that the vectors rank
-	maxReasoned     = 5    // of these, tools with the reason
-	meaningWeight   = 0.5  // of the nearest tool's likeness, where the best tool by words has 1
+	maxEmbeddedText = 2000      // bytes of a definition or a question
+	maxRefusals     = 64        // requests of a view
+	refusedTime     = time.Hour // before a refused definition is sent again
+	maxSimilar      = 50        // tools that the vectors rank
+	maxReasoned     = 5         // of these, tools with the reason
+	meaningWeight   = 0.5       // of the nearest tool's likeness, where the best tool by words has 1
 )
 
 // similarTool is a tool with a definition that is like a question.
@@ -166,7 +170,8 @@ func (e *embedder) prepareView(ctx context.Context, v *View) error {
 		return err
 	}
 	refusals := maxRefusals
-	missing := slices.DeleteFunc(hashes, func(h connectors.Hash) bool { return vectors[h] != nil })
+	maps.DeleteFunc(e.refused, func(_ connectors.Hash, at time.Time) bool { return e.now().Sub(at) > refusedTime })
+	missing := slices.DeleteFunc(hashes, func(h connectors.Hash) bool { return vectors[h] != nil || !e.refused[h].IsZero() })
 	for batch := range slices.Chunk(missing, embeddings.MaxTexts) {
 		made, err := e.embedBatch(ctx, v.Tenant.ID, batch, &refusals)
 		if err != nil {
@@ -203,40 +208,46 @@ func (e *embedder) embedBatch(ctx context.Context, tenant connectors.TenantID, b
 		d := connectors.DecodeTool(raw)
 		hashes, texts = append(hashes, hash), append(texts, cutText(d.Name+"\n"+d.DisplayTitle()+"\n"+d.Description))
 	}
-	vectors, err := e.embedTexts(ctx, texts, refusals)
-	if err != nil {
-		return nil, err
-	}
 	made := make(map[connectors.Hash][]byte, len(hashes))
-	for i, hash := range hashes {
-		if vectors[i] != nil {
-			made[hash] = vectors[i]
+	failed := e.embedTexts(ctx, texts, refusals, func(i int, v embeddings.Vector) {
+		if v == nil {
+			e.refused[hashes[i]] = e.now()
+		} else {
+			made[hashes[i]] = v
 		}
+	})
+	if len(made) == 0 {
+		return nil, failed
 	}
-	return made, db.Tools().SaveVectors(ctx, e.client.Model(), made)
+	return made, errors.Join(failed, db.Tools().SaveVectors(ctx, e.client.Model(), made))
 }
 
-// embedTexts embeds texts. Where the endpoint refuses several, it asks for each half: one tool does not keep the others of an agent
-// from their vectors. A text that is refused alone has none. refusals counts down: an endpoint that refuses all is an error.
-func (e *embedder) embedTexts(ctx context.Context, texts []string, refusals *int) ([]embeddings.Vector, error) {
+// embedTexts embeds texts, and calls store for each with its vector, nil for a text that is refused alone. Where the endpoint refuses
+// several, it asks for each half: one tool does not keep the others of an agent from their vectors. refusals counts down: an endpoint that
+// refuses all is an error. What was stored until then is kept.
+func (e *embedder) embedTexts(ctx context.Context, texts []string, refusals *int, store func(i int, v embeddings.Vector)) error {
 	vectors, err := e.client.Embed(ctx, texts)
+	if err == nil {
+		for i, v := range vectors {
+			store(i, v)
+		}
+		return nil
+	}
 	if !errors.Is(err, embeddings.ErrRefused) {
-		return vectors, err
+		return err
 	}
 	if *refusals--; *refusals < 0 {
-		return nil, err
+		return err
 	}
 	if len(texts) == 1 {
-		return make([]embeddings.Vector, 1), nil
+		store(0, nil)
+		return nil
 	}
-	for half := range slices.Chunk(texts, (len(texts)+1)/2) {
-		part, err := e.embedTexts(ctx, half, refusals)
-		if err != nil {
-			return nil, err
-		}
-		vectors = append(vectors, part...)
+	half := (len(texts) + 1) / 2
+	if err := e.embedTexts(ctx, texts[:half], refusals, store); err != nil {
+		return err
 	}
-	return vectors, nil
+	return e.embedTexts(ctx, texts[half:], refusals, func(i int, v embeddings.Vector) { store(half+i, v) })
 }
 
 // cutText returns at most maxEmbeddedText bytes of a text, as whole runes.

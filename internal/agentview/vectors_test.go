@@ -183,6 +183,24 @@ func TestVectors_OneToolIsRefused(t *testing.T) {
 	}
 }
 
+// TestVectors_ManyToolsAreRefused has more refused tools than requests of one view find: each view finds some.
+func TestVectors_ManyToolsAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	endpoint := newEmbeddingEndpoint(t)
+	agent := b.newNoteAgent(t, b.Tenant, 100)
+	refused := `5\n` // at the end of ten names
+	endpoint.refused.Store(&refused)
+	var later atomic.Int64
+	b.cache = newConnectedCache(t, b.St, agentview.Options{Embeddings: endpoint.client("one"), Now: func() time.Time {
+		return time.Unix(1_900_000_000+later.Add(1), 0)
+	}})
+	b.wantByMeaning(t, viewIn(t, b.cache, b.Tenant, agent.ID))
+	if n := b.Count(t, "tool_vectors"); n != 90 {
+		t.Errorf("%d tools have vectors", n)
+	}
+}
+
 // logLines receives the lines of a log.
 type logLines chan string
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -390,23 +391,28 @@ var otherActs = map[string]actionCase{
 	"audit_stream.update": {thing: "audit stream", prepare: requestAction("PATCH", "/api/v1/audit_streams/{id}", `{"name": "B", "url": "https://siem.example.com/b?token=x", "secret": "Bearer y"}`)},
 	"audit_stream.delete": {thing: "audit stream", prepare: requestAction("DELETE", "/api/v1/audit_streams/{id}", nil)},
 	"audit_stream.test":   {prepare: requestAction("POST", "/api/v1/audit_streams/{id}/test", nil)},
-	"audit_stream.pause": {thing: "audit stream", alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"audit_stream.pause": {thing: "audit stream", alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
-		gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusGone) }))
+		var attempts atomic.Int64
+		gone := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+			attempts.Add(1)
+			rw.WriteHeader(http.StatusGone)
+		}))
 		t.Cleanup(gone.Close)
 		id := w.createStreamTo(t, gone.URL)
-		return w.sendStream(t, func() bool {
+		return w.sendStream(t, &attempts, func() bool {
 			s, err := w.Door().AuditStreams().Get(t.Context(), id)
 			return err != nil || !s.Enabled
 		})
 	}},
-	"audit_stream.gap": {alsoChanges: true, prepare: func(t *testing.T, w *world) func() error {
+	"audit_stream.gap": {alsoChanges: true, once: true, prepare: func(t *testing.T, w *world) func() error {
 		t.Helper()
-		there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		var attempts atomic.Int64
+		there := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { attempts.Add(1) }))
 		t.Cleanup(there.Close)
 		id := w.createStreamTo(t, there.URL)
 		w.AsOwner(t, "update audit_streams set calls_record = -1, calls_n = -1")
-		return w.sendStream(t, func() bool {
+		return w.sendStream(t, &attempts, func() bool {
 			s, err := w.Door().AuditStreams().Get(t.Context(), id)
 			return err != nil || s.Gap != ""
 		})

@@ -25,7 +25,7 @@ type auditStreamJSON struct {
 	CA            string     `json:"ca" doc:"Certificates in PEM format that sign the syslog receiver's. Empty: those of the server's system."`
 	Enabled       bool       `json:"enabled"`
 	State         string     `json:"state" enum:"active,failing,paused"`
-	PausedReason  *string    `json:"paused_reason" doc:"Why Patchbay paused it: gone (410 response) or refused (several refusals in a row). Null if it did not."`
+	PausedReason  *string    `json:"paused_reason" doc:"Why Patchbay paused it: gone (410 response) or refused (refusals for a day). Null if it did not."`
 	AuditPosition int64      `json:"audit_position" doc:"Position of the last delivered audit entry."`
 	CallsPosition int64      `json:"calls_position" doc:"Position of the last delivered record of a call."`
 	Behind        int64      `json:"behind" doc:"Records that are not delivered yet."`
@@ -87,7 +87,7 @@ func (p auditStreamPatch) toChange() auditstreams.Change {
 
 // auditStreamTest is the result of a test message.
 type auditStreamTest struct {
-	Accepted   bool   `json:"accepted" doc:"Syslog has no acknowledgement: then the message was written, and the connection was not reset."`
+	Accepted   bool   `json:"accepted" doc:"Syslog has no acknowledgement: then the receiver closed the connection after Patchbay."`
 	Status     *int   `json:"status" doc:"HTTP status. Null without a response."`
 	Error      string `json:"error" doc:"Empty if accepted."`
 	DurationMS int64  `json:"duration_ms"`

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,12 +38,14 @@ func (w *world) storeStream(t *testing.T, tenant connectors.TenantID, url string
 	return id
 }
 
-// sendStream sends the stream of w.Tenant until done.
-func (w *world) sendStream(t *testing.T, done func() bool) func() error {
+// sendStream sends the stream of w.Tenant until done, or until the receiver had three attempts: then no result was stored.
+func (w *world) sendStream(t *testing.T, attempts *atomic.Int64, done func() bool) func() error {
 	t.Helper()
 	return func() error {
 		w.AsSystem(t, "update audit_streams set calls_n = calls_n - 1", nil) // something to send
-		s := auditstreams.New(auditstreams.Options{Store: w.St, Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}), Interval: 10 * time.Millisecond})
+		s := auditstreams.New(auditstreams.Options{
+			Store: w.St, Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local}), Interval: 10 * time.Millisecond, Lease: time.Second,
+		})
 		s.Start(t.Context())
 		defer s.Stop(context.Background())
 		deadline := time.After(30 * time.Second)
@@ -53,6 +56,9 @@ func (w *world) sendStream(t *testing.T, done func() bool) func() error {
 			case <-deadline:
 				return fmt.Errorf("the stream was not sent within 30 s")
 			case <-tick.C:
+				if attempts.Load() >= 3 && !done() {
+					return fmt.Errorf("no result was stored")
+				}
 			}
 		}
 		return nil

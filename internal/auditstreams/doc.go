@@ -19,7 +19,7 @@
 // comes before, and silence, are failures. A load balancer that loses its backend later is not seen: only HTTPS proves
 // that nothing is missing.
 //
-// A failure is retried with a backoff of up to five minutes, without end. The first refusal is reported by a
-// notice. A receiver that refuses for a day, or answers 410, pauses the stream; a notice reports it. If an operator cut the log before its delivery, the stream sends
-// an event with the missing positions, and a notice reports it.
+// A failure is retried with a backoff of up to five minutes, without end. A receiver that refuses for a day, or answers
+// 410, pauses the stream. If an operator cut the log before its delivery, the stream sends an event with the missing
+// positions. The first refusal, a pause and a cut are reported by notices.
 package auditstreams

@@ -73,6 +73,9 @@ func (r run) sendRecords(ctx context.Context) error {
 			return err
 		}
 		records, err := r.readPending(ctx, stream.Cursor)
+		if err != nil && ctx.Err() != nil {
+			return r.releaseLease(ctx)
+		}
 		if err != nil {
 			return errors.Join(err, r.storeFailure(ctx, attemptResult{sentence: unreadable}, stream))
 		}

@@ -204,7 +204,9 @@ func TestSyslog_SendsFramesOverTLS(t *testing.T) {
 func TestSyslog_ResendsAfterAReset(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receiveSyslog(t)
+	there.mu.Lock()
 	there.resets = 2
+	there.mu.Unlock()
 	stream := w.createSyslog(t, there.stream())
 	for range 10 {
 		w.endCall(t, "search")
@@ -240,7 +242,9 @@ func (e *lateEgress) DialTLS(ctx context.Context, address string, roots *x509.Ce
 func TestSyslog_EarlyCloseIsAFailure(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receiveSyslog(t)
+	there.mu.Lock()
 	there.early = 3
+	there.mu.Unlock()
 	stream := w.createSyslog(t, there.stream())
 	for range 10 {
 		w.endCall(t, "search")

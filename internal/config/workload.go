@@ -27,13 +27,31 @@ func (t WorkloadToken) IsForTenant(slug string) bool {
 // IsForServer reports whether a server at the origin may get access tokens for it. Another service on the host may not. A server on this
 // machine, which needs PATCHBAY_EGRESS=local, may have any port.
 func (t WorkloadToken) IsForServer(origin string) bool {
-	server, err := url.Parse(origin)
+	server, err := url.Parse(strings.ToLower(origin))
 	if err != nil {
 		return false
 	}
-	host := strings.ToLower(server.Hostname())
-	usual := server.Scheme == "https" && server.Port() == "" || host == "localhost" || host == "127.0.0.1" || host == "::1"
-	return usual && slices.Contains(t.Servers, host) || slices.Contains(t.Servers, strings.ToLower(origin))
+	host := server.Hostname()
+	if host == "localhost" || host == "127.0.0.1" || host == "::1" || fullOrigin(server) == "https://"+host+":443" {
+		return slices.Contains(t.Servers, host) || t.hasOrigin(server)
+	}
+	return t.hasOrigin(server)
+}
+
+func (t WorkloadToken) hasOrigin(server *url.URL) bool {
+	return slices.ContainsFunc(t.Servers, func(entry string) bool {
+		u, err := url.Parse(entry)
+		return err == nil && u.Host != "" && fullOrigin(u) == fullOrigin(server)
+	})
+}
+
+// fullOrigin is an origin with its port.
+func fullOrigin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return u.Scheme + "://" + u.Hostname() + ":" + port
 }
 
 var workloadNameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
@@ -50,7 +68,7 @@ func (c *fieldErrors) parseWorkloadTokens(text string) map[string]WorkloadToken 
 		c.addField(workloadTokens, `must be JSON such as {"name":{"file":"/path","servers":["mcp.example.com"],"tenants":["acme"]}}.`)
 		return nil
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // a decoder returns it bare
+	if _, err := d.Token(); err != io.EOF {
 		c.addField(workloadTokens, "must be a single JSON object.")
 	}
 	for name, t := range tokens {

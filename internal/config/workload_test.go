@@ -37,7 +37,7 @@ func TestWorkloadTokens_AreForServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for origin, want := range map[string]bool{
-		"https://a.example": true, "http://a.example": false, "https://a.example:8443": false, "https://x.a.example": false,
+		"https://a.example": true, "https://a.example:443": true, "https://b.example:443": false, "http://a.example:80": false, "http://a.example": false, "https://a.example:8443": false, "https://x.a.example": false,
 		"http://b.example:8080": true, "https://b.example:8080": false, "https://b.example": false, "http://localhost:1234": true, "": false,
 	} {
 		if s.Workloads["billing"].IsForServer(origin) != want {

@@ -55,7 +55,7 @@ type StreamEnd string
 const (
 	StreamOnOrOff StreamEnd = ""        // not by Patchbay: a person switches it
 	StreamGone    StreamEnd = "gone"    // its receiver answered 410
-	StreamRefused StreamEnd = "refused" // its receiver refused several times in a row
+	StreamRefused StreamEnd = "refused" // its receiver refused for a day
 )
 
 // Sentence explains the reason to people.

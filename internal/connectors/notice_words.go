@@ -137,7 +137,7 @@ func StreamPausedNotice(s AuditStream, why StreamEnd) NewNotice {
 	return s.newNotice(NoticeStreamPaused, "Audit stream "+s.Name+" paused", why.Sentence(), map[string]any{"reason": string(why)})
 }
 
-// StreamFailingNotice is the notice that an audit stream has failed for about an hour.
+// StreamFailingNotice is the notice that an audit stream was refused, or has failed for about an hour.
 func StreamFailingNotice(s AuditStream) NewNotice {
 	return s.newNotice(NoticeStreamFailing, "Audit stream "+s.Name+" is failing", "Nothing is lost: Patchbay keeps retrying. "+s.LastError, nil)
 }

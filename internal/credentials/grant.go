@@ -28,6 +28,11 @@ func (r *Resolver) resolveGrant(
 	if refused() {
 		return nil, newManagedError(c)
 	}
+	if name := g.Tokens.Machine.WorkloadToken; err == nil && name != "" { // the operator may have withdrawn it
+		if _, err := r.findWorkloadToken(ctx, tenant, c, name); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		if g, err = r.refreshInTime(ctx, tenant, c, g); refused() { // another account took its place meanwhile
 			return nil, newManagedError(c)
@@ -105,9 +110,6 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 	case !isUsable(c, g.Credential):
 		return nil, nil
 	case isTokenValid(g, r.now(), 0):
-		if err := r.checkWorkloadOffer(c, g.Tokens.Machine.WorkloadToken); err != nil {
-			return nil, err
-		}
 		headers, err := tokenHeaders(g.Tokens)
 		if err != nil {
 			return nil, err

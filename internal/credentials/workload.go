@@ -43,14 +43,6 @@ func (r *Resolver) findWorkloadToken(ctx context.Context, tenant connectors.Tena
 	return t, nil
 }
 
-// checkWorkloadOffer returns a fault if the operator withdrew the token that an access token is from.
-func (r *Resolver) checkWorkloadOffer(c connectors.Connector, name string) error {
-	if t, ok := r.workloads[name]; name != "" && (!ok || !t.IsForServer(c.CredentialOrigin())) {
-		return fault.Errorf(fault.Conflict, "The operator offers no workload token %q. Choose another one.", name)
-	}
-	return nil
-}
-
 // readWorkloadToken reads the file anew, because it is rotated. The JWT is for one authorization server alone, by its audience
 // (RFC 7523 section 3): a server of an admin's choice cannot get it.
 func (r *Resolver) readWorkloadToken(t config.WorkloadToken, server oauth.Metadata) (oauth.Secret, error) {

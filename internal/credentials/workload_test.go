@@ -126,8 +126,12 @@ func TestWorkload_AccessTokenIsNotHandedOutAndEndsWithTheOffer(t *testing.T) {
 	if headers, err := r.Headers(t.Context(), f.Tenant, c, nil); err == nil || !strings.Contains(err.Error(), "only works through the gateway") {
 		t.Errorf("%v, %v", headers, err)
 	}
-	f.token.Servers = []string{"mcp.example"}
+	f.token.Tenants = []string{"another"}
 	if headers, err := resolveHeaders(t, f.newResolver(), f.Tenant, c); err == nil || !strings.Contains(err.Error(), "offers no workload token") {
+		t.Errorf("after the operator withdrew it from the tenant: %v, %v", headers, err)
+	}
+	f.token.Tenants, f.token.Servers = []string{"*"}, []string{"mcp.example"}
+	if headers, err := resolveHeaders(t, f.newResolver(), f.Tenant, c); err == nil || !strings.Contains(err.Error(), "isn't for this server") {
 		t.Errorf("after the operator withdrew it: %v, %v", headers, err)
 	}
 }
@@ -179,7 +183,7 @@ func TestWorkload_TokenGoesNowhereElse(t *testing.T) {
 			d.OAuth.Issuer, d.OAuth.TokenEndpoint = f.as.URL, f.evil.URL+"/token"
 		}, says: "come from metadata"},
 		"an admin's resource": {draft: func(_ *federation, d *connectors.Draft) { d.OAuth.Resource = new("https://other.example/mcp") }, says: "come from metadata"},
-		"without metadata":    {change: func(_ *testing.T, f *federation) { f.lacks = true }, says: ""},
+		"without metadata":    {change: func(_ *testing.T, f *federation) { f.lacks = true }, says: "isn't valid OAuth"},
 		"two audiences": {change: func(t *testing.T, f *federation) {
 			f.writeToken(t, "x", fmt.Sprintf(`"aud":[%q,"https://other.example"]`, f.as.URL), time.Hour)
 		}, says: "isn't for the authorization server"},

@@ -83,7 +83,7 @@ func parseResult(raw []byte) (r parsedResult, ok bool) {
 		}
 		if field != nil {
 			doc := []byte(jsonschema.Unquote(string(field)))
-			r.parts = append(r.parts, answerPart{block: i, field: field, doc: doc, isJSON: bytes.Equal(doc, structured) || isDocument(doc)})
+			r.parts = append(r.parts, answerPart{block: i, field: field, doc: doc, isJSON: len(structured) > 0 && bytes.Equal(doc, structured) || isDocument(doc)})
 		}
 	}
 	if len(structured) > 0 && (structured[0] == '{' || structured[0] == '[' || structured[0] == '"') {

@@ -395,3 +395,21 @@ func BenchmarkShape(b *testing.B) {
 		}
 	})
 }
+
+// TestShape_EmptyTexts has answers with an empty text, beside a long one and without structured content.
+func TestShape_EmptyTexts(t *testing.T) {
+	t.Parallel()
+	rule := shaping.Rule{Budget: 1000, Fields: filter(t, `.items |= map({id, title})`)}
+	if _, changed := rule.Shape(t.Context(), json.RawMessage(`{"content":[{"type":"text","text":""}]}`), notice); changed {
+		t.Error("an empty text was shortened")
+	}
+	text, err := json.Marshal(rows(200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := json.RawMessage(`{"content":[{"type":"text","text":""},{"type":"text","text":` + string(text) + `}]}`)
+	shaped, changed := rule.Shape(t.Context(), raw, notice)
+	if !changed || shaped.Fields == 0 || strings.Contains(string(shaped.Raw), "body_html") {
+		t.Errorf("%v, %d fields left out", changed, shaped.Fields)
+	}
+}

@@ -70,7 +70,7 @@ type RemovedCalls struct {
 // StreamGap is a range of records that were removed before their delivery.
 type StreamGap struct{ From, To int64 }
 
-// streamPage bounds the records of one chain that are read at once, except those of one link.
+// streamPage bounds the records of one chain that are read at once.
 const streamPage = 500
 
 // Pending reads the records after a cursor: of the audit log, then of call outcomes, some hundreds of each.
@@ -161,6 +161,9 @@ func (t *tenant) pendingCalls(ctx context.Context, after connectors.AuditCursor)
 		if err := w.addLink(l); err != nil {
 			return nil, err
 		}
+		if len(w.records) >= streamPage {
+			break
+		}
 	}
 	return w.records, nil
 }
@@ -194,6 +197,9 @@ func (w *callWalk) addLink(l *dbgen.StreamedOutcomesRow) error {
 		sequence := l.RecordsBefore + i + 1
 		if sequence <= w.after.CallsRecord {
 			continue
+		}
+		if len(w.records) >= streamPage { // the next page begins within the link
+			break
 		}
 		w.after.CallsRecord = sequence
 		if i+1 == link.Records {

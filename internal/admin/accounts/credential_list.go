@@ -92,7 +92,10 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 	if page.Diagnosis == nil && page.Frame.Can.Manage && usesOAuth(c) {
 		page.Diagnosis = h.newDiagnosis(r.Context(), c, nil)
 	}
-	offered := h.Registry.WorkloadTokens(shell.Actor(r).Tenant, c)
+	var offered []string
+	if page.Frame.Can.Manage {
+		offered = h.Registry.WorkloadTokens(shell.Actor(r).Tenant, c)
+	}
 	for i := range page.Rows {
 		page.Rows[i].WorkloadTokens = offered
 		if state.problem != nil && page.Rows[i].Key == state.row {

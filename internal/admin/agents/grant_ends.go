@@ -52,6 +52,8 @@ func endValues(end *time.Time) map[string]string {
 func readEnd(f shell.PostedForm, was *time.Time, now time.Time) (*time.Time, error) {
 	chosen := f.Text("until")
 	switch {
+	case f.Text("until_in") != "": // a form of a server of the previous release
+		return was, fault.InvalidFields(fault.Field{Location: "until", Message: "Choose one of the listed values."})
 	case !f.Values.Has("until"):
 		return was, nil
 	case chosen == "":
