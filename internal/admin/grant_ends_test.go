@@ -103,6 +103,10 @@ func TestGrantForm_ToolsWithEnds(t *testing.T) {
 	if got := d.grantOf(g); got.At(now).Includes("delete") || got.Until() == nil {
 		t.Errorf("an unticked tool: %+v", got)
 	}
+	earlier := form("search") // of a server of the previous release: no end, but a span
+	earlier.Set("until", "")
+	earlier.Set("until_in", "8h")
+	b.post(path, earlier).want(t, http.StatusUnprocessableEntity, "Choose one of the listed values.")
 	within := form("search")
 	within.Set("until", "24h")
 	b.submit(path, within).want(t, http.StatusOK)
