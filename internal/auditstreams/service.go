@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/limit"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
 )
@@ -52,13 +53,14 @@ type Service struct {
 	stopLoop context.CancelFunc // nil: not started
 	abort    context.CancelFunc // ends attempts
 	slots    chan struct{}
-	tests    chan struct{} // slots of test messages
+	tests    *limit.Gate[connectors.TenantID] // of test messages
 }
 
 // Bounds of a process: the streams that it sends at once, and the test messages.
 const (
-	maxRuns  = 16
-	maxTests = 8
+	maxRuns        = 16
+	maxTests       = 8
+	maxTenantTests = 2
 )
 
 // New returns a Service.
@@ -74,7 +76,7 @@ func New(o Options) *Service {
 	}
 	o.Interval, o.Lease, o.Timeout = cmp.Or(o.Interval, 2*time.Second), cmp.Or(o.Lease, time.Minute), cmp.Or(o.Timeout, 20*time.Second)
 	o.Turn = cmp.Or(o.Turn, 20*time.Second)
-	return &Service{o: o, slots: make(chan struct{}, maxRuns), tests: make(chan struct{}, maxTests)}
+	return &Service{o: o, slots: make(chan struct{}, maxRuns), tests: limit.NewGate[connectors.TenantID](maxTenantTests, maxTests)}
 }
 
 func (s *Service) mapperFor(tenant connectors.TenantID) mapper {

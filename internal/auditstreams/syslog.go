@@ -28,6 +28,9 @@ const (
 	earlyCloseWait = 100 * time.Millisecond
 )
 
+// errNotClosed means that the receiver did not answer the end of the batch.
+var errNotClosed = errors.New("auditstreams: the receiver did not close the connection")
+
 // sendSyslog sends a batch on a connection of its own.
 func (s *Service) sendSyslog(ctx context.Context, stream connectors.AuditStream, b batch) attemptResult {
 	address := strings.TrimPrefix(stream.URL, "tls://")
@@ -43,7 +46,7 @@ func (s *Service) sendSyslog(ctx context.Context, stream connectors.AuditStream,
 	c, err := s.o.Egress.DialTLS(ctx, address, roots)
 	if err != nil {
 		_, blocked := errors.AsType[*safehttp.BlockedError](err)
-		return attemptResult{sentence: safehttp.Explain(ctx, err, s.o.Timeout), refused: blocked}
+		return attemptResult{sentence: safehttp.ExplainTLS(ctx, err, s.o.Timeout), refused: blocked}
 	}
 	r := startReader(c)
 	defer r.closeAndWait()
@@ -53,8 +56,11 @@ func (s *Service) sendSyslog(ctx context.Context, stream connectors.AuditStream,
 	if err == nil {
 		err = r.waitForClose(ctx)
 	}
-	if err != nil {
-		return attemptResult{sentence: safehttp.Explain(ctx, err, s.o.Timeout)}
+	switch {
+	case errors.Is(err, errNotClosed):
+		return attemptResult{sentence: fmt.Sprintf("It didn't close the connection within %g seconds, which would confirm the events.", s.o.Timeout.Seconds())}
+	case err != nil:
+		return attemptResult{sentence: safehttp.ExplainTLS(ctx, err, s.o.Timeout)}
 	}
 	return attemptResult{}
 }
@@ -133,8 +139,10 @@ func (r *closeReader) waitForClose(ctx context.Context) error {
 	}
 	select {
 	case <-r.done:
-		return r.result
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	if ctx.Err() != nil {
+		return errNotClosed
+	}
+	return r.result
 }

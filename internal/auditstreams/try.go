@@ -25,18 +25,16 @@ func (s *Service) Test(ctx context.Context, a auth.Actor, id connectors.AuditStr
 	if err := requireManager(a); err != nil {
 		return TestResult{}, err
 	}
+	if !s.tests.TryAcquire(a.Tenant.ID) {
+		return TestResult{}, fault.Errorf(fault.Conflict, "Other tests are still running. Try again in a moment.")
+	}
+	defer s.tests.Release(a.Tenant.ID)
 	stream, value, err := s.o.Store.Vault(a.Tenant.ID).AuditStreamSecret(ctx, id)
 	if err != nil {
 		return TestResult{}, err
 	}
 	if err := s.o.Store.Tenant(a.Tenant.ID).Audit().Record(ctx, newEvent(a, "audit_stream.test", stream)); err != nil {
 		return TestResult{}, err
-	}
-	select {
-	case s.tests <- struct{}{}:
-		defer func() { <-s.tests }()
-	default:
-		return TestResult{}, fault.Errorf(fault.Conflict, "Other tests are still running. Try again in a moment.")
 	}
 	b, err := s.newTestBatch(a)
 	if err != nil {
