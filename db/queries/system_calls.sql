@@ -366,9 +366,16 @@ select ended.tenant_id, ended.id
 from ended
 where exists (select from counted);
 
--- name: CloseCallsOfInstance :exec
+-- name: CloseCallsOfInstance :one
+-- At most max_rows calls: each statement makes one link of the tenant's chain. The result is their number.
 -- @sqlc-vet-disable tenant-scope
-with ended as (
+with running as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id = @instance_id
+    limit @max_rows
+    for update
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -376,15 +383,23 @@ with ended as (
         error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id = @instance_id
+    from running
+    where tool_calls.tenant_id = running.tenant_id and tool_calls.id = running.id
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
 from ended;
 
--- name: CloseAllCalls :exec
+-- name: CloseAllCalls :one
+-- At most max_rows calls: each statement makes one link of the tenant's chain. The result is their number.
 -- @sqlc-vet-disable tenant-scope
-with ended as (
+with running as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is not null
+    limit @max_rows
+    for update
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -392,7 +407,8 @@ with ended as (
         error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id is not null
+    from running
+    where tool_calls.tenant_id = running.tenant_id and tool_calls.id = running.id
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])

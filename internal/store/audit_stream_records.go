@@ -181,44 +181,50 @@ func (w *callWalk) skipTo(n, record int64, hash []byte) {
 	w.records = append(w.records, StreamRecord{Chain: ChainCalls, Sequence: record, Gap: &gap, After: w.after})
 }
 
-// addLink adds the records of a link that are after the cursor.
+// addLink adds the records of a link that are after the cursor, up to the end of the page. The rest is not decoded: a link
+// may hold very many.
 func (w *callWalk) addLink(l *dbgen.StreamedOutcomesRow) error {
 	link := StreamLink{N: l.N, At: l.At.UTC(), Records: l.Calls, Hash: l.Hash, Previous: knownHash(w.after.CallsHash)}
-	var ends []outcomeRow
 	if l.Kind == "removed" {
 		link.Records = 1
-	} else {
-		var err error
-		if ends, err = unpackOutcomes(l.Body, l.Calls); err != nil {
-			return err
-		}
 	}
-	for i := range link.Records {
-		sequence := l.RecordsBefore + i + 1
-		if sequence <= w.after.CallsRecord {
-			continue
-		}
-		if len(w.records) >= streamPage { // the next page begins within the link
-			break
-		}
-		w.after.CallsRecord = sequence
-		if i+1 == link.Records {
-			w.after.CallsN, w.after.CallsHash = l.N, l.Hash
-		}
-		link.Index = i + 1
-		r := StreamRecord{Chain: ChainCalls, Sequence: sequence, Link: link, After: w.after}
-		if ends == nil {
-			last, err := uuid.FromBytes(l.Body)
-			if err != nil {
-				return errOutcomeBody
-			}
-			r.Removed = &RemovedCalls{Calls: l.Calls, Last: last}
-		} else if r.Call = newRecordedCall(l.Kind, ends[i]); r.Call == nil {
+	from := max(0, w.after.CallsRecord-l.RecordsBefore)
+	to := min(link.Records, from+int64(streamPage-len(w.records)))
+	if from >= link.Records { // its number is wrong: the cursor is in a link before
+		return errOutcomeBody
+	}
+	if l.Kind == "removed" {
+		last, err := uuid.FromBytes(l.Body)
+		if err != nil {
 			return errOutcomeBody
 		}
-		w.records = append(w.records, r)
+		if from < to {
+			w.addRecord(l, link, 0, StreamRecord{Removed: &RemovedCalls{Calls: l.Calls, Last: last}})
+		}
+		return nil
+	}
+	ends, err := unpackSome(l.Body, l.Calls, from, to)
+	if err != nil {
+		return err
+	}
+	for i, end := range ends {
+		call := newRecordedCall(l.Kind, end)
+		if call == nil {
+			return errOutcomeBody
+		}
+		w.addRecord(l, link, from+int64(i), StreamRecord{Call: call})
 	}
 	return nil
+}
+
+// addRecord adds the record at an index of a link, and moves the cursor behind it.
+func (w *callWalk) addRecord(l *dbgen.StreamedOutcomesRow, link StreamLink, index int64, r StreamRecord) {
+	w.after.CallsRecord = l.RecordsBefore + index + 1
+	if link.Index = index + 1; link.Index == link.Records {
+		w.after.CallsN, w.after.CallsHash = l.N, l.Hash
+	}
+	r.Chain, r.Sequence, r.Link, r.After = ChainCalls, w.after.CallsRecord, link, w.after
+	w.records = append(w.records, r)
 }
 
 // newRecordedCall decodes the columns of function note_calls; nil: malformed.

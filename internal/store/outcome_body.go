@@ -25,21 +25,26 @@ var errOutcomeBody = errors.New("the body of a link is malformed")
 
 // unpackOutcomes decodes a link's body: one array per column.
 func unpackOutcomes(body []byte, calls int64) ([]outcomeRow, error) {
-	if calls < 1 || calls > int64(len(body)) {
+	return unpackSome(body, calls, 0, calls)
+}
+
+// unpackSome decodes the calls of a link's body from one index up to another, which is not included.
+func unpackSome(body []byte, calls, from, to int64) ([]outcomeRow, error) {
+	if calls < 1 || calls > int64(len(body)) || from < 0 || from > to || to > calls {
 		return nil, errOutcomeBody
 	}
-	ends := make([]outcomeRow, calls)
-	for i := range ends {
-		ends[i] = make(outcomeRow, 0, columnCount)
+	p := linkPart{calls: int(calls), from: int(from), rows: make([]outcomeRow, to-from)}
+	for i := range p.rows {
+		p.rows[i] = make(outcomeRow, 0, columnCount)
 	}
 	for n := range columnCount {
 		if n == columnsWithoutOrigin && len(body) == 0 {
-			for i := range ends {
-				ends[i] = append(ends[i], nil, nil)
+			for i := range p.rows {
+				p.rows[i] = append(p.rows[i], nil, nil)
 			}
 			break
 		}
-		rest, err := unpackColumn(body, ends)
+		rest, err := p.unpackColumn(body)
 		if err != nil {
 			return nil, err
 		}
@@ -48,31 +53,40 @@ func unpackOutcomes(body []byte, calls int64) ([]outcomeRow, error) {
 	if len(body) > 0 {
 		return nil, errOutcomeBody
 	}
-	return ends, nil
+	return p.rows, nil
+}
+
+// linkPart is a part of a link's calls.
+type linkPart struct {
+	calls int // of the link
+	from  int // the first of rows
+	rows  []outcomeRow
 }
 
 // unpackColumn decodes a one-dimensional array: a 20-byte header with the length at bytes 12 to 16, then the
 // values, each after its 32-bit length, -1 for null.
-func unpackColumn(body []byte, ends []outcomeRow) (rest []byte, _ error) {
+func (p *linkPart) unpackColumn(body []byte) (rest []byte, _ error) {
 	const head = 20
-	if len(body) < head || int(binary.BigEndian.Uint32(body[12:])) != len(ends) {
+	if len(body) < head || int(binary.BigEndian.Uint32(body[12:])) != p.calls {
 		return nil, errOutcomeBody
 	}
 	body = body[head:]
-	for i := range ends {
+	for i := range p.calls {
 		if len(body) < 4 {
 			return nil, errOutcomeBody
 		}
 		size := int32(binary.BigEndian.Uint32(body)) //nolint:gosec // as it was sent
 		body = body[4:]
-		if size < 0 {
-			ends[i] = append(ends[i], nil)
-			continue
+		var value []byte
+		if size >= 0 {
+			if int(size) > len(body) {
+				return nil, errOutcomeBody
+			}
+			value, body = body[:size:size], body[size:]
 		}
-		if int(size) > len(body) {
-			return nil, errOutcomeBody
+		if at := i - p.from; at >= 0 && at < len(p.rows) {
+			p.rows[at] = append(p.rows[at], value)
 		}
-		ends[i], body = append(ends[i], body[:size:size]), body[size:]
 	}
 	return body, nil
 }

@@ -33,15 +33,13 @@ func (s *system) recordHeartbeat(ctx context.Context, id connectors.InstanceID, 
 // EndInstance records that a process stops, and closes its runs and calls.
 func (s SystemSyncs) EndInstance(ctx context.Context, id connectors.InstanceID) error {
 	return s.inTx(ctx, func(tx *System) error {
-		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.CloseRunsOfInstance(ctx, &id); err != nil {
-				return err
-			}
-			if err := q.CloseCallsOfInstance(ctx, &id); err != nil {
-				return err
-			}
-			return q.EndInstance(ctx, id)
-		})
+		if err := tx.q.CloseRunsOfInstance(ctx, &id); err != nil {
+			return err
+		}
+		if err := tx.Calls().CloseInstanceCalls(ctx, id); err != nil {
+			return err
+		}
+		return tx.q.EndInstance(ctx, id)
 	})
 }
 
@@ -49,14 +47,12 @@ func (s SystemSyncs) EndInstance(ctx context.Context, id connectors.InstanceID) 
 // other process can be alive.
 func (s SystemSyncs) CloseAllInstances(ctx context.Context) error {
 	return s.inTx(ctx, func(tx *System) error {
-		return tx.scope.runPipeline(ctx, func(q *dbgen.Queries) error {
-			if err := q.CloseAllRuns(ctx); err != nil {
-				return err
-			}
-			if err := q.CloseAllCalls(ctx); err != nil {
-				return err
-			}
-			return q.DeleteInstances(ctx)
-		})
+		if err := tx.q.CloseAllRuns(ctx); err != nil {
+			return err
+		}
+		if err := closeCalls(func() (int64, error) { return tx.q.CloseAllCalls(ctx, maxLinkCalls) }); err != nil {
+			return err
+		}
+		return tx.q.DeleteInstances(ctx)
 	})
 }

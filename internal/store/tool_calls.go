@@ -267,7 +267,19 @@ func (s SystemCalls) NoteProgress(ctx context.Context, calls []OwnedCall) ([]con
 
 // CloseInstanceCalls ends the calls of a stopped process.
 func (s SystemCalls) CloseInstanceCalls(ctx context.Context, id connectors.InstanceID) error {
-	return s.q.CloseCallsOfInstance(ctx, &id)
+	return closeCalls(func() (int64, error) { return s.q.CloseCallsOfInstance(ctx, &id, maxLinkCalls) })
+}
+
+// maxLinkCalls bounds the calls that are closed by one statement, and so a link of the chain of outcomes.
+const maxLinkCalls = 2000
+
+// closeCalls runs a statement that closes at most maxLinkCalls calls until it finds none.
+func closeCalls(closeSome func() (int64, error)) error {
+	for {
+		if n, err := closeSome(); err != nil || n < maxLinkCalls {
+			return err
+		}
+	}
 }
 
 // orZero returns *id, or the zero value.

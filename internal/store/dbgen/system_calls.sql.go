@@ -388,8 +388,14 @@ func (q *Queries) BeginCalls(ctx context.Context, arg BeginCallsParams) ([]uuid.
 	return items, nil
 }
 
-const closeAllCalls = `-- name: CloseAllCalls :exec
-with ended as (
+const closeAllCalls = `-- name: CloseAllCalls :one
+with running as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id is not null
+    limit $1
+    for update
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -397,21 +403,31 @@ with ended as (
         error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id is not null
+    from running
+    where tool_calls.tenant_id = running.tenant_id and tool_calls.id = running.id
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
 from ended
 `
 
+// At most max_rows calls: each statement makes one link of the tenant's chain. The result is their number.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseAllCalls(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, closeAllCalls)
-	return err
+func (q *Queries) CloseAllCalls(ctx context.Context, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, closeAllCalls, maxRows)
+	var count_calls int64
+	err := row.Scan(&count_calls)
+	return count_calls, err
 }
 
-const closeCallsOfInstance = `-- name: CloseCallsOfInstance :exec
-with ended as (
+const closeCallsOfInstance = `-- name: CloseCallsOfInstance :one
+with running as materialized (
+    select tool_calls.tenant_id, tool_calls.id
+    from tool_calls
+    where tool_calls.completed_at is null and tool_calls.status = 'running' and tool_calls.instance_id = $1
+    limit $2
+    for update
+), ended as (
     update tool_calls
     set status = 'error',
         outcome = 'lost',
@@ -419,17 +435,21 @@ with ended as (
         error_message = 'Patchbay stopped during this call. The tool may have run.',
         completed_at = now(),
         duration_us = greatest(0, (extract(epoch from now() - started_at) * 1000000)::bigint)
-    where completed_at is null and status = 'running' and instance_id = $1
+    from running
+    where tool_calls.tenant_id = running.tenant_id and tool_calls.id = running.id
     returning tool_calls.tenant_id, tool_calls.completed_at, tool_calls.status
 )
 select count_calls(array_agg(ended.tenant_id), array_agg(ended.completed_at), array_agg(ended.status), null::bigint[])
 from ended
 `
 
+// At most max_rows calls: each statement makes one link of the tenant's chain. The result is their number.
 // @sqlc-vet-disable tenant-scope
-func (q *Queries) CloseCallsOfInstance(ctx context.Context, instanceID *connectors.InstanceID) error {
-	_, err := q.db.Exec(ctx, closeCallsOfInstance, instanceID)
-	return err
+func (q *Queries) CloseCallsOfInstance(ctx context.Context, instanceID *connectors.InstanceID, maxRows int32) (int64, error) {
+	row := q.db.QueryRow(ctx, closeCallsOfInstance, instanceID, maxRows)
+	var count_calls int64
+	err := row.Scan(&count_calls)
+	return count_calls, err
 }
 
 const closeCallsOfSilentInstances = `-- name: CloseCallsOfSilentInstances :many
