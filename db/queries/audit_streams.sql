@@ -72,6 +72,7 @@ where tenant_id = @tenant_id and id = @id and lease = @lease::uuid and enabled
 returning *;
 
 -- name: AdvanceAuditStream :execrows
+-- From one position only: after a commit whose response was lost, the second try changes nothing.
 update audit_streams
 set audit_n = @audit_n,
     audit_hash = @audit_hash,
@@ -85,7 +86,8 @@ set audit_n = @audit_n,
     failing_since = null,
     last_error = '',
     delivered_at = now()
-where tenant_id = @tenant_id and id = @id and lease = @lease::uuid;
+where tenant_id = @tenant_id and id = @id and lease = @lease::uuid
+  and audit_n = @from_audit_n and calls_n = @from_calls_n and calls_record = @from_calls_record;
 
 -- name: ReleaseAuditStream :exec
 update audit_streams

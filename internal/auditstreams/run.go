@@ -105,8 +105,7 @@ func (r run) sendRecords(ctx context.Context) error {
 		if res.sentence != "" {
 			return r.storeFailure(ctx, res, stream)
 		}
-		isOurs, err := r.storeDelivered(ctx, stream, b)
-		if err != nil || !isOurs {
+		if err := r.storeDelivered(ctx, stream, b); err != nil {
 			return err
 		}
 		refused = attemptResult{}
@@ -163,13 +162,15 @@ func (r run) releaseLease(ctx context.Context) error {
 	return r.st.AuditStreams().Release(ctx, r.lease)
 }
 
-// storeDelivered moves the cursor. It retries, because the batch would be sent again.
-func (r run) storeDelivered(ctx context.Context, stream connectors.AuditStream, b batch) (isOurs bool, err error) {
+// storeDelivered moves the cursor. It retries, because the batch would be sent again. A cursor that has moved already, and a
+// lost lease, are seen when the lease is renewed.
+func (r run) storeDelivered(ctx context.Context, stream connectors.AuditStream, b batch) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	for try := 1; ; try++ {
-		err = r.st.Tx(ctx, func(tx *store.Tenant) error {
-			if isOurs, err = tx.AuditStreams().Advance(ctx, r.lease, b.end, b.gap); err != nil || !isOurs || b.gap == "" {
+		err := r.st.Tx(ctx, func(tx *store.Tenant) error {
+			moved, err := tx.AuditStreams().Advance(ctx, r.lease, stream.Cursor, b.end, b.gap)
+			if err != nil || !moved || b.gap == "" {
 				return err
 			}
 			if err := tx.Audit().Record(ctx, newSystemEvent("audit_stream.gap", stream, map[string]any{"gap": b.gap})); err != nil {
@@ -178,11 +179,11 @@ func (r run) storeDelivered(ctx context.Context, stream connectors.AuditStream, 
 			return tx.People().AddNotice(ctx, connectors.StreamGapNotice(stream, b.gap))
 		})
 		if err == nil || try == storeTries {
-			return isOurs, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return false, err
+			return err
 		case <-time.After(time.Second):
 		}
 	}

@@ -148,11 +148,11 @@ func (v *Vault) openStreamSecret(row dbgen.AuditStream) (secret.Text, error) {
 	return value, nil
 }
 
-// Advance stores what was delivered under a lease, and reports whether the lease still held. gap describes records that
-// were removed before their delivery; empty: none.
-func (t AuditStreams) Advance(ctx context.Context, l StreamLease, to connectors.AuditCursor, gap string) (bool, error) {
+// Advance moves the cursor under a lease, and reports whether the lease held and the cursor was at from. gap describes
+// records that were removed before their delivery; empty: none.
+func (t AuditStreams) Advance(ctx context.Context, l StreamLease, from, to connectors.AuditCursor, gap string) (bool, error) {
 	n, err := t.q.AdvanceAuditStream(ctx, dbgen.AdvanceAuditStreamParams{
-		TenantID: t.id, ID: l.Stream, Lease: l.token, Gap: gap,
+		TenantID: t.id, ID: l.Stream, Lease: l.token, Gap: gap, FromAuditN: from.AuditN, FromCallsN: from.CallsN, FromCallsRecord: from.CallsRecord,
 		AuditN: to.AuditN, AuditHash: to.AuditHash, CallsN: to.CallsN, CallsHash: to.CallsHash, CallsRecord: to.CallsRecord,
 	})
 	return n > 0, err

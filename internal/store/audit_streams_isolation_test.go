@@ -75,7 +75,7 @@ var auditStreamAttempts = map[string]attempt{
 	"AuditStreams.Advance": func(ctx context.Context, o outsider) (bool, error) {
 		to := o.auditStream.Cursor
 		to.AuditN++
-		return o.door.AuditStreams().Advance(ctx, o.streamLease, to, "")
+		return o.door.AuditStreams().Advance(ctx, o.streamLease, o.auditStream.Cursor, to, "")
 	},
 	"AuditStreams.Release": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.AuditStreams().Release(ctx, o.streamLease); err != nil {

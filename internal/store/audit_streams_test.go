@@ -196,27 +196,30 @@ func TestStreamLease_IsOneProcessesAlone(t *testing.T) {
 	}
 	to := s.Cursor
 	to.CallsRecord++
-	if ok, err := part.Advance(t.Context(), first[0], to, ""); ok || err != nil {
+	if ok, err := part.Advance(t.Context(), first[0], s.Cursor, to, ""); ok || err != nil {
 		t.Errorf("the process without the lease advances: %v, %v", ok, err)
 	}
 	if _, _, err := part.Fail(t.Context(), first[0], store.StreamFailure{Sentence: "late"}); !fault.Is(err, fault.NotFound) {
 		t.Error(err)
 	}
-	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil {
+	if ok, err := part.Advance(t.Context(), second[0], s.Cursor, to, ""); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
+	}
+	if ok, err := part.Advance(t.Context(), second[0], s.Cursor, to, ""); ok || err != nil {
+		t.Errorf("the same step again: %v, %v", ok, err)
 	}
 	changed := s
 	changed.Name = "Renamed"
 	if err := part.Update(t.Context(), changed, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil || len(claim()) != 0 {
+	if ok, err := part.Advance(t.Context(), second[0], to, to, ""); !ok || err != nil || len(claim()) != 0 {
 		t.Errorf("after a new name: %v, %v", ok, err)
 	}
 	if err := part.Update(t.Context(), changed, nil, new(false)); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := part.Advance(t.Context(), second[0], to, ""); !ok || err != nil {
+	if ok, err := part.Advance(t.Context(), second[0], to, to, ""); !ok || err != nil {
 		t.Errorf("after it was turned off: %v, %v", ok, err)
 	}
 	if _, _, err := vault.RenewStreamLease(t.Context(), second[0], time.Hour); !fault.Is(err, fault.NotFound) {
@@ -226,7 +229,7 @@ func TestStreamLease_IsOneProcessesAlone(t *testing.T) {
 	if err := part.Update(t.Context(), changed, nil, new(true)); err != nil {
 		t.Fatal(err)
 	}
-	if ok, err := part.Advance(t.Context(), second[0], to, ""); ok || err != nil {
+	if ok, err := part.Advance(t.Context(), second[0], to, to, ""); ok || err != nil {
 		t.Errorf("after another receiver: %v, %v", ok, err)
 	}
 	endCalls(t, w, 1)

@@ -28,20 +28,25 @@ set audit_n = $1,
     last_error = '',
     delivered_at = now()
 where tenant_id = $7 and id = $8 and lease = $9::uuid
+  and audit_n = $10 and calls_n = $11 and calls_record = $12
 `
 
 type AdvanceAuditStreamParams struct {
-	AuditN      int64
-	AuditHash   []byte
-	CallsN      int64
-	CallsHash   []byte
-	CallsRecord int64
-	Gap         string
-	TenantID    connectors.TenantID
-	ID          connectors.AuditStreamID
-	Lease       uuid.UUID
+	AuditN          int64
+	AuditHash       []byte
+	CallsN          int64
+	CallsHash       []byte
+	CallsRecord     int64
+	Gap             string
+	TenantID        connectors.TenantID
+	ID              connectors.AuditStreamID
+	Lease           uuid.UUID
+	FromAuditN      int64
+	FromCallsN      int64
+	FromCallsRecord int64
 }
 
+// From one position only: after a commit whose response was lost, the second try changes nothing.
 func (q *Queries) AdvanceAuditStream(ctx context.Context, arg AdvanceAuditStreamParams) (int64, error) {
 	result, err := q.db.Exec(ctx, advanceAuditStream,
 		arg.AuditN,
@@ -53,6 +58,9 @@ func (q *Queries) AdvanceAuditStream(ctx context.Context, arg AdvanceAuditStream
 		arg.TenantID,
 		arg.ID,
 		arg.Lease,
+		arg.FromAuditN,
+		arg.FromCallsN,
+		arg.FromCallsRecord,
 	)
 	if err != nil {
 		return 0, err
