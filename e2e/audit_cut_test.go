@@ -22,6 +22,9 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 		`do $$ begin execute format('alter table call_outcomes attach partition call_outcomes_first for values from (minvalue) to (%L)', (select ends from audit_months)); end $$`,
 		`insert into audit_events (tenant_id, id, at, actor_type, actor_name, action, target)
 		 select id, audit_id_at(now() - interval '2 years'), now() - interval '2 years', 'system', '', 'table.export', 'calls' from tenants where slug = 'acme'`,
+		`insert into audit_streams (tenant_id, id, name, kind, url, format, origin, audit_n, audit_hash, calls_n, calls_hash, calls_record)
+		 select t.id, gen_random_uuid(), 'SIEM', 'https', 'https://siem.example.com/', 'ndjson', 'https://siem.example.com:443', 0, h.hash, 0, h.hash, 0
+		 from tenants t, (select decode(repeat('00', 32), 'hex') as hash) h where t.slug = 'acme'`,
 	} {
 		if _, err := database.Exec(t.Context(), sql); err != nil {
 			t.Fatalf("%s: %v", sql, err)
@@ -34,7 +37,8 @@ func TestOldMonthsOfTheAuditLogAreCutOffByTheOperator(t *testing.T) {
 	if o := h.try("audit", "cut", "--keep-days", "3650"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "Nothing removed") {
 		t.Errorf("ten years: %+v", o)
 	}
-	if o := h.try("audit", "cut", "--keep-days", "365"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "acme: removed the entries up to 1") || !strings.Contains(o.stdout+o.stderr, "Removed: audit_events_first") {
+	if o := h.try("audit", "cut", "--keep-days", "365"); o.code != 0 || !strings.Contains(o.stdout+o.stderr, "acme: removed the entries up to 1") ||
+		!strings.Contains(o.stdout, `acme: audit stream "SIEM" had not sent records 1 to 1 of audit`) || !strings.Contains(o.stdout+o.stderr, "Removed: audit_events_first") {
 		t.Fatalf("%+v", o)
 	}
 	if list := h.run("audit", "verify"); !regexp.MustCompile(`(?m)^acme: 2 entries are unchanged, up to [0-9a-f]{64}; 1 earlier entries were removed, with a signature$`).MatchString(list) {

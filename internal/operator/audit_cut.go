@@ -25,7 +25,7 @@ type auditTruncateCommand struct {
 
 func (auditTruncateCommand) Help() string {
 	return "Removes months of the audit logs and call outcome records older than --keep-days, for all tenants. Each log is verified first, and a signed entry records the removal, " +
-		"from which later verification starts. Requires a role that owns the tables, as migrate does; servers can keep running. Export entries to keep first."
+		"from which later verification starts. Records that an audit stream has not sent are listed, and its receiver gets their positions. Requires a role that owns the tables, as migrate does; servers can keep running. Export entries to keep first."
 }
 
 // Run cuts the logs, and prints a line for each tenant whose log was cut.
@@ -97,6 +97,29 @@ func (c auditTruncateCommand) truncateLog(ctx context.Context, p IO, d *installa
 		}
 	}
 	p.printLine("Removed: %s", strings.Join(gone, ", "))
+	return printUnsent(ctx, p, d.Store, tenants)
+}
+
+// printUnsent prints what was removed before audit streams sent it. Their receivers get an event with the same positions.
+func printUnsent(ctx context.Context, p IO, st *store.Store, tenants []connectors.Tenant) error {
+	for _, tenant := range tenants {
+		part := st.Tenant(tenant.ID).AuditStreams()
+		streams, err := part.List(ctx)
+		if err != nil {
+			return fmt.Errorf("read the audit streams of %s: %w", tenant.Slug, err)
+		}
+		for _, stream := range streams {
+			records, err := part.Pending(ctx, stream.Cursor)
+			if err != nil {
+				return fmt.Errorf("read what audit stream %s of %s has not sent: %w", stream.ID, tenant.Slug, err)
+			}
+			for _, r := range records {
+				if r.Gap != nil {
+					p.printLine("%s: audit stream %q had not sent records %d to %d of %s", tenant.Slug, stream.Name, r.Gap.From, r.Gap.To, r.Chain)
+				}
+			}
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -305,5 +306,38 @@ func TestPending_UnreadableCallsDoNotStopTheAuditLog(t *testing.T) {
 	}
 	if page, err = w.Door().AuditStreams().Pending(t.Context(), page[0].After); err == nil {
 		t.Errorf("the link was read: %+v", page)
+	}
+}
+
+// What a cut removes before its delivery is one gap of each chain, with its exact positions.
+func TestPending_ReportsACut(t *testing.T) {
+	t.Parallel()
+	w, end := aged(t)
+	s := makeStream(t, w)
+	endCalls(t, w, 7)
+	atTime(t, w, end.Add(-time.Hour), end.Add(-time.Microsecond), end, end.Add(time.Hour))
+	start := connectors.AuditCursor{AuditHash: make([]byte, 32), CallsHash: make([]byte, 32)} // before all entries
+	if records, _ := drain(t, w, start); len(records) != 3+7 {
+		t.Fatalf("%d records before the cut", len(records))
+	}
+	cutOff(t, w, end)
+	for name, tc := range map[string]struct {
+		from connectors.AuditCursor
+		gaps map[string]store.StreamGap
+	}{
+		"a stream that sent nothing": {start, map[string]store.StreamGap{store.ChainAudit: {From: 1, To: 3}, store.ChainCalls: {From: 1, To: 4}}},
+		"a stream that sent some":    {connectors.AuditCursor{AuditN: 2, AuditHash: start.AuditHash, CallsRecord: 1, CallsHash: start.CallsHash}, map[string]store.StreamGap{store.ChainAudit: {From: 3, To: 3}, store.ChainCalls: {From: 2, To: 4}}},
+		"a stream that sent all":     {connectors.AuditCursor{AuditN: 3, AuditHash: s.Cursor.AuditHash, CallsN: 2, CallsRecord: 4, CallsHash: start.CallsHash}, map[string]store.StreamGap{}},
+	} {
+		records, at := drain(t, w, tc.from)
+		gaps := map[string]store.StreamGap{}
+		for _, r := range records {
+			if r.Gap != nil {
+				gaps[r.Chain] = *r.Gap
+			}
+		}
+		if !maps.Equal(gaps, tc.gaps) || at.CallsRecord != 7 || at.AuditN != 4 {
+			t.Errorf("%s: gaps %v, ends at %+v", name, gaps, at)
+		}
 	}
 }
