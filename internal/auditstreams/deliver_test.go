@@ -62,7 +62,8 @@ func TestStream_DeliversBothChainsOnce(t *testing.T) {
 	}
 }
 
-// A receiver that is away while two processes send, one of which loses its database, gets every record once.
+// A receiver that is away for an hour under load, while two processes send, one of which loses its database, gets every record
+// once. The hour is that of the pauses between attempts.
 func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, there := newStreamTest(t), receive(t)
@@ -97,8 +98,8 @@ func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	}
 	waitFor(t, "the first batches", func() bool { return len(there.all()) > 200 })
 	there.status.Store(http.StatusServiceUnavailable)
-	away := there.countTries()
-	waitFor(t, "attempts while the receiver is away", func() bool { return there.countTries() > away+20 })
+	awayFor := func(d time.Duration) func() bool { return func() bool { return time.Duration(w.paused.Load()) >= d } }
+	waitFor(t, "half an hour of attempts", awayFor(30*time.Minute))
 	if s := w.get(t, stream.ID); s.Behind == 0 || !s.Enabled {
 		t.Errorf("while the receiver is away: %+v", s)
 	}
@@ -110,8 +111,11 @@ func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	case <-time.After(maxWait):
 		t.Fatal("the killed process does not end")
 	}
-	away = there.countTries()
-	waitFor(t, "attempts of the other process", func() bool { return there.countTries() > away+20 })
+	waitFor(t, "an hour of attempts, the second half by the other process", awayFor(time.Hour))
+	waitFor(t, "the notice about an hour of failures", func() bool {
+		notices, err := w.Door().People().Notices(t.Context(), nil, store.Page{})
+		return err == nil && len(notices.Items) == 2 && notices.Items[0].Kind == connectors.NoticeStreamFailing
+	})
 	there.status.Store(0)
 	before := len(there.all())
 	waitFor(t, "batches after the receiver is back", func() bool { return len(there.all()) > before+200 })

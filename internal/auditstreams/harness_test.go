@@ -38,6 +38,7 @@ type streamTest struct {
 	agent     connectors.Agent
 	connector connectors.Connector
 	wait      atomic.Int64 // pause after a failure
+	paused    atomic.Int64 // the pauses that processes would have made by the real clock, in all
 }
 
 func newStreamTest(t *testing.T) *streamTest {
@@ -58,7 +59,11 @@ func (w *streamTest) newService(st *store.Store, opts ...func(*auditstreams.Opti
 	o := auditstreams.Options{
 		Store: st, Egress: safehttp.New(safehttp.Options{Mode: safehttp.Local, UserAgent: "Patchbay/test"}), Host: "patchbay.example.com", Version: "test",
 		Log:      slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Interval: 10 * time.Millisecond, Jitter: func(time.Duration) time.Duration { return time.Duration(w.wait.Load()) }, Timeout: 10 * time.Second,
+		Interval: 10 * time.Millisecond, Timeout: 10 * time.Second,
+	}
+	o.Jitter = func(pause time.Duration) time.Duration {
+		w.paused.Add(int64(pause))
+		return time.Duration(w.wait.Load())
 	}
 	for _, opt := range opts {
 		opt(&o)
