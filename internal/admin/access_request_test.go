@@ -165,25 +165,25 @@ func TestEndedGrant_BroadAgainIsAsked(t *testing.T) {
 	}
 }
 
-// Open requests are on the home page of those that decide, and the answer is on the asker's.
+// Open requests are on the home page of those that decide, and the request and its answer are on the asker's.
 func TestHome_ShowsRequestsAndAnswers(t *testing.T) {
 	t.Parallel()
 	d, _ := newAskedDashboard(t)
 	asker, other, admin := d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleMember), d.signInAsRole(connectors.RoleAdmin)
 	path := asker.post("/access/request", askForm()).Location
 	admin.get("/").want(t, http.StatusOK, "Access requests", "asks for Support", "Review request", path)
-	asker.get("/").want(t, http.StatusOK, "Access requests", "Open request", path)
+	asker.get("/").want(t, http.StatusOK, "Nothing needs you.", "Your access requests", "Waiting for a decision", "Open request", path)
 	admin.submit(path+"/accept", url.Values{"until": {"asked"}, "note": {"Until then."}}).want(t, http.StatusOK, "Accepted.")
-	if p := admin.get("/"); p.says("Review request") || p.says("Answers to your requests") {
+	if p := admin.get("/"); p.says("Review request") || p.says("Your access requests") {
 		t.Errorf("the decided request stays:\n%s", plainText(p.Body))
 	}
-	asker.get("/").want(t, http.StatusOK, "Answers to your requests", "Support → Linear", "Accepted by", "Until then.", path)
-	if p := other.get("/"); p.says("Answers to your requests") {
+	asker.get("/").want(t, http.StatusOK, "Your access requests", "Support → Linear", "Accepted by", "Until then.", path)
+	if p := other.get("/"); p.says("Your access requests") || p.says(path) {
 		t.Error("another member is shown the answer")
 	}
 	asker.submit("/access/request", askForm("until", "720h")).want(t, http.StatusOK, "Request sent.")
 	d.AsSystem(t, "update access_requests set decided_at = now() - interval '8 days' where decided_at is not null", nil)
-	if p := asker.get("/"); p.says("Answers to your requests") {
+	if p := asker.get("/"); p.says("Accepted by") {
 		t.Error("an answer of last week is shown")
 	}
 }

@@ -103,3 +103,21 @@ func TestHome_NeedsArriveLive(t *testing.T) {
 	d.createWaitingCall(d.Tenant, a, c)
 	s.until("Review call: search")
 }
+
+// An access request needs only roles that decide it.
+func TestHome_AccessRequestsNeedDeciders(t *testing.T) {
+	t.Parallel()
+	d, _ := newAskedDashboard(t)
+	member := d.signInAsRole(connectors.RoleMember)
+	member.submit("/access/request", askForm()).want(t, http.StatusOK, "Request sent.")
+	badge := "<title>(1) "
+	d.signInAsRole(connectors.RoleAdmin).get("/").want(t, http.StatusOK, "Review request", badge)
+	if p := member.get("/notices"); p.says("Access requests") || p.says(badge) {
+		t.Error("a request that an admin decides needs a member")
+	}
+	if p := member.get("/"); !p.says("Nothing needs you.") || p.says(badge) {
+		t.Errorf("a request that an admin decides needs a member:\n%s", plainText(p.Body))
+	}
+	s := member.openEventsAt("/events?on=home")
+	s.until("Nothing needs you.")
+}

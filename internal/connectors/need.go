@@ -1,6 +1,9 @@
 package connectors
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // NeedKind is a kind of task for a person.
 type NeedKind string
@@ -58,6 +61,18 @@ func (n Needs) Total() int {
 		total += of
 	}
 	return total
+}
+
+// Without returns the tasks of the other kinds.
+func (n Needs) Without(kind NeedKind) Needs {
+	others := Needs{Totals: maps.Clone(n.Totals)}
+	delete(others.Totals, kind)
+	for _, one := range n.List {
+		if one.Kind != kind {
+			others.List = append(others.List, one)
+		}
+	}
+	return others
 }
 
 // Of returns the tasks of a kind.

@@ -12,7 +12,7 @@ type HomePage struct {
 	Welcome bool // there is no connector yet
 	Steps   FirstSteps
 	Needs   Needs
-	Answers NeedGroup // to the person's requests for access; no rows: none
+	Answers NeedGroup // the person's requests for access and the answers; no rows: none
 	Figures Figures
 }
 

@@ -32,7 +32,7 @@ func (s *stream) sendBadges() error {
 	if s.badges = now; now.known == before.known && now.BadgeCounts == before.BadgeCounts {
 		return nil
 	}
-	if err := s.sendComponent(templates.BadgesChanged(templates.Badges{Waiting: now.Approvals, Changes: now.Changes, Needs: now.Total()})); err != nil {
+	if err := s.sendComponent(templates.BadgesChanged(shell.ToBadges(s.actor.Role, now.BadgeCounts))); err != nil {
 		return err
 	}
 	if before.known && now.Approvals > before.Approvals && s.announces {

@@ -11,24 +11,29 @@ import (
 	"patchbay/web/templates"
 )
 
-// answersView shows a person's requests for access that were decided within the last week.
+// answersView shows a person's requests for access that are open or were decided within the last week.
 func answersView(ctx context.Context, sh *shell.Shell, asked []store.RequestedAccess, now time.Time) templates.NeedGroup {
 	group := templates.NeedGroup{
-		ID: "answers", Title: i18n.T(ctx, "Answers to your requests"), Icon: "shield-check", Kind: templates.StateOK,
+		ID: "answers", Title: i18n.T(ctx, "Your access requests"), Icon: "shield-check", Kind: templates.StateOK,
 		All: templates.Link{Text: i18n.T(ctx, "All requests"), Href: "/access/requests?state=all"},
 	}
 	for _, r := range asked {
-		isAnswer := r.State == connectors.RequestAccepted || r.State == connectors.RequestRefused
-		if !isAnswer || r.DecidedAt == nil || now.Sub(*r.DecidedAt) > shell.Week {
-			continue
-		}
 		row := templates.NeedRow{
 			Mark: sh.NamedMark(r.Connector.Name, r.Connector.Slug, store.ConnectorMark{}),
-			Name: r.Agent.Name + " → " + r.Connector.Name, Line: i18n.T(ctx, "Accepted by %s", r.DecidedBy), When: shell.NewWhen(ctx, *r.DecidedAt, now),
+			Name: r.Agent.Name + " → " + r.Connector.Name, When: shell.NewWhen(ctx, r.AskedAt, now),
 			Action: templates.Link{Text: i18n.T(ctx, "Open request"), Href: connectors.AccessRequestPath(r.ID)},
 		}
-		if r.State == connectors.RequestRefused {
-			row.Line = i18n.T(ctx, "Refused by %s", r.DecidedBy)
+		switch {
+		case r.State == connectors.RequestOpen:
+			row.Line, row.Since = i18n.T(ctx, "Waiting for a decision"), i18n.T(ctx, "asked")
+		case r.DecidedAt == nil || now.Sub(*r.DecidedAt) > shell.Week:
+			continue
+		case r.State == connectors.RequestAccepted:
+			row.Line, row.When = i18n.T(ctx, "Accepted by %s", r.DecidedBy), shell.NewWhen(ctx, *r.DecidedAt, now)
+		case r.State == connectors.RequestRefused:
+			row.Line, row.When = i18n.T(ctx, "Refused by %s", r.DecidedBy), shell.NewWhen(ctx, *r.DecidedAt, now)
+		default:
+			continue
 		}
 		if r.Note != "" {
 			row.Line += " · " + shell.ShortenText(shell.CleanText(r.Note), shell.MaxName)

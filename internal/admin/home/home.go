@@ -73,8 +73,11 @@ func connectorCount(f connectors.Figures) int {
 	return n
 }
 
-// NeedsView shows what needs a person's attention.
+// NeedsView shows what needs a person's attention. Only a role that decides access requests sees them here.
 func NeedsView(ctx context.Context, sh *shell.Shell, n connectors.Needs, can templates.Permissions) templates.Needs {
+	if !can.Manage {
+		n = n.Without(connectors.NeedAccess)
+	}
 	view := templates.Needs{Asset: web.Asset, Others: !can.Sync}
 	if total := n.Total(); total > 0 {
 		view.Count = i18n.Number(ctx, total)
@@ -151,9 +154,8 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 		row.Line = i18n.T(ctx, "%s via %s", n.Agent, n.Connector)
 		row.Action = choose(can.Sync, i18n.T(ctx, "Review call"), view.Href)
 	case connectors.NeedAccess:
-		view = templates.Link{Text: i18n.T(ctx, "Open request"), Href: connectors.AccessRequestPath(n.Request)}
 		row.Line, row.Since = i18n.T(ctx, "%s asks for %s", n.Asker, n.Agent), i18n.T(ctx, "asked")
-		row.Action = choose(can.Manage, i18n.T(ctx, "Review request"), view.Href)
+		row.Action = templates.Link{Text: i18n.T(ctx, "Review request"), Href: connectors.AccessRequestPath(n.Request)}
 	case connectors.NeedAuthorization:
 		row.When = shell.NewSince(ctx, n.At, now)
 		row.Line = i18n.TranslateKnown(ctx, n.Reason)

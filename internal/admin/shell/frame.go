@@ -9,6 +9,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/respond"
+	"patchbay/internal/store"
 	"patchbay/web"
 	"patchbay/web/templates"
 )
@@ -62,7 +63,16 @@ func (h *Shell) loadBadges(ctx context.Context, a auth.Actor, f *templates.Frame
 		h.Log.WarnContext(ctx, "badges not counted", "tenant_id", a.Tenant.ID, "error", err)
 		return
 	}
-	f.Waiting, f.Changes, f.Needs = n.Approvals, n.Changes, n.Total()
+	counts := ToBadges(a.Role, n)
+	f.Waiting, f.Changes, f.Needs = counts.Waiting, counts.Changes, counts.Needs
+}
+
+// ToBadges returns the counts that a role sees, as the home page lists them.
+func ToBadges(role connectors.Role, n store.BadgeCounts) templates.Badges {
+	if !role.May(connectors.PermManage) {
+		n.Requests = 0
+	}
+	return templates.Badges{Waiting: n.Approvals, Changes: n.Changes, Needs: n.Total()}
 }
 
 // ToPermissions returns what a role may do, for templates.
