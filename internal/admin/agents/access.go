@@ -163,10 +163,8 @@ func grantPath(agent, connector string) string {
 // is not known.
 func grantedTools(ctx context.Context, g connectors.Grant, available int) string {
 	switch {
-	case g.AllTools && available < 0:
-		return i18n.T(ctx, "All tools")
 	case g.AllTools:
-		return i18n.N(ctx, available, "All %s tool", "All %s tools")
+		return shell.AllTools(ctx, available)
 	case available < len(g.Tools):
 		return i18n.N(ctx, len(g.Tools), "%s tool", "%s tools")
 	default:

@@ -66,7 +66,7 @@ func (h *Handler) connectorAccess(w http.ResponseWriter, r *http.Request) error 
 		}
 		if a.Granted {
 			row.Approval = shell.ApprovalName(ctx, *cmp.Or(a.Approval, &a.Own))
-			row.Tools = i18n.N(ctx, c.ToolCount, "All %s tool", "All %s tools")
+			row.Tools = shell.AllTools(ctx, c.ToolCount)
 			if !a.AllTools {
 				row.Tools = i18n.N(ctx, c.ToolCount, "%[2]s of %[1]s tool", "%[2]s of %[1]s tools", i18n.Number(ctx, a.Tools))
 			}

@@ -102,7 +102,7 @@ func (h *Handler) connectorStart(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Frame.Listen = ""
 	if tools.Next != "" {
-		page.More = i18n.N(ctx, c.ToolCount, "All %s tool", "All %s tools")
+		page.More = shell.AllTools(ctx, c.ToolCount)
 	}
 	if reason := statusReason(ctx, c); reason != "" && !page.Syncing {
 		page.Problem = &templates.Attention{Kind: templates.StateBad, Title: shell.StatusName(ctx, c.Status), Text: reason, Action: repairLink(ctx, c)}

@@ -425,3 +425,11 @@ func HintBadges(ctx context.Context, d connectors.ToolView) []templates.Badge {
 	}
 	return list
 }
+
+// AllTools words all tools of a connector. Fewer than two are not counted, because of the plural.
+func AllTools(ctx context.Context, n int) string {
+	if n < 2 {
+		return i18n.T(ctx, "All tools")
+	}
+	return i18n.N(ctx, n, "All %s tool", "All %s tools")
+}
