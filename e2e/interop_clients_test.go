@@ -21,12 +21,16 @@ var interopClients = []struct {
 	name    string // of the script
 	npm     string
 	misfit  string // what the program gets of arguments that do not fit; empty: the gateway's result
+	throws  bool   // as an exception, else as a result
 	form    string // in which the program gets a structured result; empty: whole
 	because string // of misfit, for the table
 }{
 	{name: "ai-sdk", npm: "@ai-sdk/mcp"},
-	{name: "genkit", npm: "@genkit-ai/mcp", form: "structuredContent alone", misfit: "must be string", because: "Genkit checks arguments itself"},
-	{name: "langchain", npm: "@langchain/mcp-adapters", misfit: "did not match expected schema", because: "LangChain checks arguments itself"},
+	{name: "claude-code", npm: "@anthropic-ai/claude-code", form: "structuredContent alone"},
+	{name: "codex", npm: "@openai/codex", form: "structuredContent alone"},
+	{name: "gemini-cli", npm: "@google/gemini-cli", form: "content alone", misfit: "must be string", because: "Gemini CLI checks arguments itself"},
+	{name: "genkit", npm: "@genkit-ai/mcp", form: "structuredContent alone", misfit: "must be string", throws: true, because: "Genkit checks arguments itself"},
+	{name: "langchain", npm: "@langchain/mcp-adapters", misfit: "did not match expected schema", throws: true, because: "LangChain checks arguments itself"},
 	{name: "llamaindex", npm: "@llamaindex/tools"},
 	{name: "mastra", npm: "@mastra/mcp", form: "structuredContent alone"},
 	{name: "mcp-remote", npm: "mcp-remote"},
@@ -76,7 +80,7 @@ func TestClientsListAndCall(t *testing.T) {
 			if got.Misfit.Value == "" {
 				misfit = "exception"
 			}
-			if text := cmp.Or(got.Misfit.Value, got.Misfit.Threw); !strings.Contains(text, cmp.Or(client.misfit, "message")) || (misfit == "result") == (client.because != "") {
+			if text := cmp.Or(got.Misfit.Value, got.Misfit.Threw); !strings.Contains(text, cmp.Or(client.misfit, "message")) || (misfit == "exception") != client.throws {
 				t.Errorf("arguments that do not fit: %+v", got.Misfit)
 			}
 			if client.because != "" {

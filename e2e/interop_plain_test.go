@@ -174,13 +174,13 @@ func (s *plainSession) callTool(name, arguments string) string {
 	return out.String()
 }
 
-// openProgram starts a program and begins a session over its standard input and output.
-func openProgram(t *testing.T, modern bool, command string, args, env []string, dir string) *plainSession {
+// openProgram starts a program where Patchbay does and begins a session over its standard input and output.
+func openProgram(t *testing.T, modern bool, command string, args, env []string) *plainSession {
 	t.Helper()
 	s := newPlainSession(t, modern)
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, command, args...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = env, dir, plainEnd
+	cmd.Env, cmd.Dir, cmd.WaitDelay = env, "/", plainEnd
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	stderr := newLines()
 	stdout, output := io.Pipe()

@@ -56,36 +56,46 @@ func npmVersion(t *testing.T, name string) string {
 	return p.Version
 }
 
-// goVersion is the version of a package's module in interop/go.mod.
-func goVersion(t *testing.T, name string) string {
+// goModules are those that require Go packages of interop/, each with the versions that it needs.
+var goModules = []string{"interop", "interop/grafana"}
+
+// goModule returns the directory of the module that requires a package's module, and the latter's version.
+func goModule(t *testing.T, name string) (dir, version string) {
 	t.Helper()
-	text, err := os.ReadFile("interop/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(name, fields[0]+"/") && strings.HasPrefix(fields[1], "v") {
-			return fields[1]
+	for _, dir := range goModules {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if fields := strings.Fields(strings.TrimPrefix(line, "require ")); len(fields) > 1 && strings.HasPrefix(name+"/", fields[0]+"/") && strings.HasPrefix(fields[1], "v") {
+				return dir, fields[1]
+			}
 		}
 	}
-	t.Fatalf("interop/go.mod does not require the module of %s", name)
-	return ""
+	t.Fatalf("no go.mod of %s requires the module of %s", goModules, name)
+	return "", ""
 }
 
-// goProgram builds a program of interop/go.mod, once for a version.
-func goProgram(t *testing.T, name string) string {
+// goProgram builds a program of goModules, once for a version. A server without script is a program itself.
+func goProgram(t *testing.T, s interopServer) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("../bin/interop", strings.ReplaceAll(name, "/", "_")+"@"+goVersion(t, name)))
+	dir, version := goModule(t, s.name)
+	path, err := filepath.Abs(filepath.Join("../bin/interop", strings.ReplaceAll(s.name, "/", "_")+"@"+version))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Stat(path); err == nil && s.script == "" {
 		return path
 	}
-	cmd := exec.Command("go", "build", "-o", path, name)
-	cmd.Dir = "interop"
+	source := cmp.Or(s.script, s.name)
+	if s.script != "" {
+		source = "./" + s.script
+	}
+	cmd := exec.Command("go", "build", "-o", path, source)
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build %s: %v\n%s", name, err, out)
+		t.Fatalf("go build %s: %v\n%s", source, err, out)
 	}
 	return path
 }
@@ -114,12 +124,15 @@ func (s interopServer) command(t *testing.T, dir string, port int) (path string,
 	}
 	replacer := strings.NewReplacer("{dir}", dir, "{port}", fmt.Sprint(port), "{modules}", modules, "{node}", path)
 	args, env = replaceIn(s.args, replacer), replaceIn(s.env, replacer)
-	if s.script == "" {
-		return goProgram(t, s.name), args, env
+	if s.isGo() {
+		return goProgram(t, s), args, env
 	}
 	script := filepath.Join(modules, s.name, s.script)
 	if strings.HasPrefix(s.script, "servers/") {
 		script = filepath.Join(filepath.Dir(modules), s.script)
+	}
+	if !strings.HasSuffix(script, "js") {
+		return script, args, env
 	}
 	return path, append([]string{script}, args...), env
 }
@@ -187,7 +200,7 @@ func (h *interopHost) checkServer(t *testing.T, s interopServer) {
 	connector := object{"name": s.slug, "slug": s.slug, "timeout_ms": 60_000, "sync_interval_s": 0}
 	var plain *plainSession
 	if s.path == "" {
-		plain = openProgram(t, s.modern, path, args, all, h.dir)
+		plain = openProgram(t, s.modern, path, args, all)
 		given := object{}
 		for _, line := range env {
 			name, value, _ := strings.Cut(line, "=")
@@ -237,11 +250,7 @@ func (h *interopHost) checkServer(t *testing.T, s interopServer) {
 	if len(s.calls) > 0 {
 		calls = fmt.Sprintf("%d of %d", same, len(s.calls))
 	}
-	version := npmVersion
-	if s.script == "" {
-		version = goVersion
-	}
-	wantRow(t, serversTable, s.slug, s.name, version(t, s.name), s.transport(), len(direct), fmt.Sprintf("%d of %d", equal, len(direct)), calls, s.note)
+	wantRow(t, serversTable, s.slug, s.name, s.version(t), s.transport(), len(direct), fmt.Sprintf("%d of %d", equal, len(direct)), calls, s.note)
 }
 
 // showDifference shows two texts around their first difference.
