@@ -22,6 +22,7 @@ const origin = `http://127.0.0.1:${port}`;
 
 const window = new Window(Number(process.env.ACCESS_TOKEN_SECONDS ?? 3600));
 const resources = new Set([`${origin}/mcp`, `${origin}/open/mcp`]);
+const isOther = (resource) => /^http:\/\/localhost:\d+\/mcp$/.test(resource); // a server of another process
 
 const provider = new Provider(issuer, {
   cookies: { keys: [randomBytes(32).toString("hex")] },
@@ -43,7 +44,7 @@ const provider = new Provider(issuer, {
       enabled: true,
       // As RFC 8707 allows: without a resource there is no token for a resource.
       getResourceServerInfo: (_ctx, resource) => {
-        if (!resources.has(resource)) throw new errors.InvalidTarget();
+        if (!resources.has(resource) && !isOther(resource)) throw new errors.InvalidTarget();
         return { scope: resourceScopes.join(" "), audience: resource, accessTokenFormat: "opaque" };
       },
       useGrantedResource: () => false,
