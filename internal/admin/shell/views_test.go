@@ -104,3 +104,12 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		}
 	}
 }
+
+func TestAllTools(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{-1: "All tools", 0: "All tools", 1: "All tools", 2: "All 2 tools", 1204: "All 1,204 tools"} {
+		if have := AllTools(t.Context(), n); have != want {
+			t.Errorf("%d tools: %q, want %q", n, have, want)
+		}
+	}
+}
