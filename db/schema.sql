@@ -766,11 +766,14 @@ create table agent_clients (
     expires_at timestamp with time zone not null,
     scope text,
     by_sso boolean not null default false,
+    key_thumbprint text,
+    dpop_required boolean not null default false,
     constraint agent_clients_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_clients_agent_or_member CHECK ((((agent_id IS NULL) = (scope IS NOT NULL)) AND ((scope IS NOT NULL) = (resource = '/mcp/admin'::text)))),
     constraint agent_clients_challenge_length CHECK ((length(challenge) = 32)),
     constraint agent_clients_generation_used CHECK ((((generation = 0) = (rotated_at IS NULL)) AND ((generation = 0) OR (code_used_at IS NOT NULL)))),
     constraint agent_clients_id_key UNIQUE (id),
+    constraint agent_clients_key_thumbprint_length CHECK ((length(key_thumbprint) = 43)) NOT VALID,
     constraint agent_clients_lengths CHECK ((((length(client_id) >= 1) AND (length(client_id) <= 2048)) AND ((length(client_name) >= 1) AND (length(client_name) <= 100)) AND (length(client_host) <= 300) AND ((length(resource) >= 4) AND (length(resource) <= 100)) AND ((length(redirect_uri) >= 1) AND (length(redirect_uri) <= 2048)))),
     constraint agent_clients_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
     constraint agent_clients_pkey PRIMARY KEY (tenant_id, id),
@@ -835,12 +838,15 @@ create table agent_tokens (
     agent_client_id uuid,
     resource text,
     agent_workload_id uuid,
+    key_thumbprint text,
     constraint agent_tokens_agent_client_fkey FOREIGN KEY (tenant_id, agent_client_id) REFERENCES agent_clients(tenant_id, id) ON DELETE CASCADE,
     constraint agent_tokens_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_tokens_agent_workload_fkey FOREIGN KEY (tenant_id, agent_workload_id) REFERENCES agent_workloads(tenant_id, id) ON DELETE CASCADE NOT VALID,
     constraint agent_tokens_id_key UNIQUE (id),
+    constraint agent_tokens_key_thumbprint_length CHECK ((length(key_thumbprint) = 43)) NOT VALID,
     constraint agent_tokens_name_length CHECK ((length(name) <= 100)),
     constraint agent_tokens_of_a_client_bound CHECK (((agent_client_id IS NULL) OR ((resource IS NOT NULL) AND (expires_at IS NOT NULL)))),
+    constraint agent_tokens_of_a_key_bound CHECK (((key_thumbprint IS NULL) OR ((resource IS NOT NULL) AND (expires_at IS NOT NULL)))) NOT VALID,
     constraint agent_tokens_of_a_workload_bound CHECK (((agent_workload_id IS NULL) OR ((agent_client_id IS NULL) AND (resource IS NOT NULL) AND (expires_at IS NOT NULL)))) NOT VALID,
     constraint agent_tokens_pkey PRIMARY KEY (tenant_id, id)
 );
@@ -1763,6 +1769,7 @@ create table mcp_clients (
     address text not null default ''::text,
     created_at timestamp with time zone not null default now(),
     used_on date,
+    dpop_required boolean not null default false,
     constraint mcp_clients_address_length CHECK ((length(address) <= 100)),
     constraint mcp_clients_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     constraint mcp_clients_pkey PRIMARY KEY (id),
@@ -1783,8 +1790,10 @@ create table member_tokens (
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone not null,
     last_used_at timestamp with time zone,
+    key_thumbprint text,
     constraint member_tokens_agent_client_fkey FOREIGN KEY (tenant_id, agent_client_id) REFERENCES agent_clients(tenant_id, id) ON DELETE CASCADE,
     constraint member_tokens_id_key UNIQUE (id),
+    constraint member_tokens_key_thumbprint_length CHECK ((length(key_thumbprint) = 43)) NOT VALID,
     constraint member_tokens_pkey PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX member_tokens_agent_client_idx ON public.member_tokens USING btree (tenant_id, agent_client_id);
@@ -2790,6 +2799,20 @@ alter table used_assertions enable row level security;
 alter table used_assertions force row level security;
 create policy tenant_rows on used_assertions for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
 grant delete, insert, select, update on used_assertions to patchbay_app;
+
+create table used_proofs (
+    tenant_id uuid not null,
+    digest bytea not null,
+    expires_at timestamp with time zone not null,
+    constraint used_proofs_digest_length CHECK ((octet_length(digest) = 32)),
+    constraint used_proofs_pkey PRIMARY KEY (tenant_id, digest),
+    constraint used_proofs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX used_proofs_expires_idx ON public.used_proofs USING btree (tenant_id, expires_at);
+alter table used_proofs enable row level security;
+alter table used_proofs force row level security;
+create policy tenant_rows on used_proofs for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on used_proofs to patchbay_app;
 
 create table user_passwords (
     user_id uuid not null,

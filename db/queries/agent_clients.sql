@@ -3,10 +3,10 @@
 -- name: CreateAgentClient :exec
 insert into agent_clients (
     tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, scope, by_sso, redirect_uri, code_mac, challenge, code_expires_at,
-    salt, expires_at)
+    salt, expires_at, key_thumbprint, dpop_required)
 select
     @tenant_id, @id, sqlc.narg(agent_id), @user_id, @client_id, @client_name, @client_host, @resource, sqlc.narg(scope), @by_sso, @redirect_uri, @code_mac,
-    @challenge, code.ends, @salt, code.ends
+    @challenge, code.ends, @salt, code.ends, sqlc.narg(key_thumbprint), @dpop_required
 from (select clock_timestamp() + make_interval(secs => @code_seconds::double precision) as ends) code;
 
 -- name: AgentClients :many
@@ -51,9 +51,15 @@ update agent_clients
 set generation = generation + 1, rotated_at = @at::timestamptz, expires_at = @expires_at
 where tenant_id = @tenant_id and id = @id and generation = @generation;
 
+-- name: BindAgentClient :execrows
+-- 0 rows: it is bound to another key.
+update agent_clients
+set key_thumbprint = @key_thumbprint::text
+where tenant_id = @tenant_id and id = @id and coalesce(key_thumbprint, @key_thumbprint::text) = @key_thumbprint::text;
+
 -- name: CreateClientToken :exec
-insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_client_id, resource)
-select @tenant_id, @id::uuid, c.agent_id, c.client_name, @prefix::text, @secret_mac::bytea, @expires_at::timestamptz, c.id, c.resource
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_client_id, resource, key_thumbprint)
+select @tenant_id, @id::uuid, c.agent_id, c.client_name, @prefix::text, @secret_mac::bytea, @expires_at::timestamptz, c.id, c.resource, sqlc.narg(key_thumbprint)
 from agent_clients c
 where c.tenant_id = @tenant_id and c.id = @agent_client_id::uuid;
 
@@ -72,8 +78,8 @@ where agent_tokens.tenant_id = @tenant_id
 returning agent_tokens.id;
 
 -- name: CreateMemberToken :exec
-insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at)
-values (@tenant_id, @id, @agent_client_id, @secret_mac, @expires_at);
+insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at, key_thumbprint)
+values (@tenant_id, @id, @agent_client_id, @secret_mac, @expires_at, sqlc.narg(key_thumbprint));
 
 -- name: DeleteOldMemberTokens :exec
 -- The newest @keep access tokens of a client stay.

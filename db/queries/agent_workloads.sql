@@ -57,9 +57,15 @@ update used_assertions
 set refused_at = clock_timestamp()
 where tenant_id = @tenant_id and digest = @digest and refused_at is null;
 
+-- name: UseProof :execrows
+-- 0 rows: the proof was used before. A concurrent use is waited for.
+insert into used_proofs (tenant_id, digest, expires_at)
+values (@tenant_id, @digest, @expires_at)
+on conflict do nothing;
+
 -- name: CreateWorkloadToken :execrows
-insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_workload_id, resource)
-select @tenant_id, @id::uuid, w.agent_id, w.name, @prefix::text, @secret_mac::bytea, @expires_at::timestamptz, w.id, @resource::text
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_workload_id, resource, key_thumbprint)
+select @tenant_id, @id::uuid, w.agent_id, w.name, @prefix::text, @secret_mac::bytea, @expires_at::timestamptz, w.id, @resource::text, sqlc.narg(key_thumbprint)
 from agent_workloads w
 where w.tenant_id = @tenant_id and w.id = @agent_workload_id::uuid;
 

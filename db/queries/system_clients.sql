@@ -22,8 +22,8 @@ from mcp_clients
 where address = @address and created_at > @since;
 
 -- name: RegisterClient :exec
-insert into mcp_clients (id, name, redirect_uris, address, created_at)
-values (@id, @name, @redirect_uris, @address, @created_at);
+insert into mcp_clients (id, name, redirect_uris, address, created_at, dpop_required)
+values (@id, @name, @redirect_uris, @address, @created_at, @dpop_required);
 
 -- name: DeleteOldestUnusedClients :execrows
 -- At most @keep unused clients stay. Networks with the most lose their oldest first, so a flood displaces only itself.
@@ -40,7 +40,7 @@ where mcp_clients.id in (
     offset @keep);
 
 -- name: MCPClient :one
-select id, name, redirect_uris, created_at
+select id, name, redirect_uris, created_at, dpop_required
 from mcp_clients
 where id = @id;
 
@@ -76,10 +76,15 @@ where until < now() - interval '10 minutes';
 delete from used_assertions
 where expires_at < now() - interval '10 minutes';
 
+-- name: DeleteExpiredProofs :execrows
+-- @sqlc-vet-disable tenant-scope
+delete from used_proofs
+where expires_at < now() - interval '10 minutes';
+
 -- name: MemberToken :one
 -- The access token of a client that acts as a member, with the member's current state.
 -- @sqlc-vet-disable tenant-scope
-select sqlc.embed(tenants), member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
+select sqlc.embed(tenants), member_tokens.secret_mac, member_tokens.key_thumbprint, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
        c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
        memberships.role, users.address as email, users.name, (users.issued_by is not null)::boolean as issued,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,

@@ -45,8 +45,8 @@ var Locks = []Lock{
 	},
 	{
 		Library: "github.com/go-jose/go-jose",
-		For:     []string{"internal/authserver"},
-		Because: "one place verifies the JWTs of workloads",
+		For:     []string{"internal/authserver", "internal/jws", "internal/jws/jwstest"},
+		Because: "JWTs of workloads and proofs of clients are verified here",
 	},
 	{
 		Library: "code.dny.dev/ssrf",

@@ -145,7 +145,7 @@ func (s *Server) revokeToken(ctx context.Context, text secret.Text, client strin
 		return nil
 	}
 	_, err := s.withLockedClient(ctx, connectors.AgentClientID{UUID: token.ID}, func(_ *store.Tenant, locked store.LockedAgentClient) (tokenDecision, error) {
-		_, ok, err := s.store.Keyring().Generation(token, locked.Salt)
+		_, ok, err := s.findGeneration(token, locked)
 		switch {
 		case err != nil || !ok:
 			return tokenDecision{}, err
@@ -168,7 +168,7 @@ func (s *Server) revokeAccess(ctx context.Context, token secret.Bearer, client s
 		return nil
 	case err != nil:
 		return err
-	case !s.verifyBearer(ctx, token, stored.SecretMAC):
+	case !s.verifyBearer(ctx, token.Bound(stored.Key), stored.SecretMAC):
 		return nil
 	case stored.Workload != nil:
 		if client != "" && client != stored.Workload.String() {
@@ -199,7 +199,7 @@ func (s *Server) revokeMemberAccess(ctx context.Context, token secret.Bearer, cl
 		return nil
 	case err != nil:
 		return err
-	case !s.verifyBearer(ctx, token, stored.SecretMAC):
+	case !s.verifyBearer(ctx, token.Bound(stored.Key), stored.SecretMAC):
 		return nil
 	case client != "" && client != stored.ClientID:
 		return &oauthError{Code: "invalid_client", Description: "this token belongs to another client"}

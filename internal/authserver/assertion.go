@@ -2,9 +2,6 @@ package authserver
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -15,6 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/jws"
 )
 
 // Bounds of assertions.
@@ -22,20 +20,14 @@ const (
 	maxAssertion     = 16 << 10       // bytes
 	maxAssertionLife = 24 * time.Hour // exp - iat
 	assertionLeeway  = time.Minute    // of iat and nbf, for the issuer's clock
-	minRSABits       = 2048
-	maxRSABits       = 8192
 )
-
-// assertionAlgorithms are the accepted ones. None uses a shared secret, so a public key never verifies a MAC.
-var assertionAlgorithms = []jose.SignatureAlgorithm{
-	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
-}
 
 // assertion is a verified JWT of a workload.
 type assertion struct {
 	digest    [sha256.Size]byte // names it: of issuer and jti, or of the claims
 	hash      [sha256.Size]byte // of its text
 	expiresAt time.Time
+	proof     *jws.Proof // of the request; nil: none
 }
 
 // verifyAssertion verifies a workload's JWT (RFC 7523 section 3). why: what is wrong with it, for the log; empty: nothing.
@@ -48,7 +40,7 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 	if len(text) > maxAssertion {
 		return a, "too long", nil
 	}
-	signed, err := jose.ParseSignedCompact(text, assertionAlgorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
 	if err != nil || len(signed.Signatures) != 1 {
 		return a, "no JWT with an accepted algorithm", nil //nolint:nilerr // a reason to refuse it
 	}
@@ -66,7 +58,7 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 		return a, "", err
 	}
 	if !slices.ContainsFunc(keys, func(key jose.JSONWebKey) bool {
-		if !isKeyFor(key, jose.SignatureAlgorithm(header.Algorithm)) {
+		if !jws.IsKeyFor(key, jose.SignatureAlgorithm(header.Algorithm)) {
 			return false
 		}
 		_, err := signed.Verify(key.Key)
@@ -128,23 +120,3 @@ func (s *Server) findAssertionKeys(ctx context.Context, tenant connectors.Tenant
 	}
 	return selectKeys(set.publicKeys(), kid), nil
 }
-
-// isKeyFor reports whether a key is for signatures of an algorithm (RFC 7518 section 3).
-func isKeyFor(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
-	if key.Use != "" && key.Use != "sig" || key.Algorithm != "" && key.Algorithm != string(alg) {
-		return false
-	}
-	switch public := key.Key.(type) {
-	case *rsa.PublicKey:
-		bits := public.N.BitLen()
-		return (alg[0] == 'R' || alg[0] == 'P') && bits >= minRSABits && bits <= maxRSABits
-	case *ecdsa.PublicKey:
-		return curveBits[alg] == public.Curve.Params().BitSize
-	case ed25519.PublicKey:
-		return alg == jose.EdDSA
-	}
-	return false
-}
-
-// curveBits are the sizes of the curves of ECDSA algorithms (RFC 7518 section 3.4).
-var curveBits = map[jose.SignatureAlgorithm]int{jose.ES256: 256, jose.ES384: 384, jose.ES512: 521}

@@ -18,6 +18,7 @@ type Client struct {
 	Name         string // self-chosen and unverified
 	Host         string // host of its metadata document; empty: registered dynamically, of unknown origin
 	RedirectURIs []string
+	NeedsProof   bool // dpop_bound_access_tokens (RFC 9449 section 5.2)
 }
 
 // maxClientName bounds the shown part of a client's name.
@@ -39,7 +40,7 @@ func (s *Server) findClient(ctx context.Context, id string) (Client, error) {
 	if err != nil {
 		return Client{}, err
 	}
-	return Client{ID: id, Name: c.Name, RedirectURIs: c.RedirectURIs}, nil
+	return Client{ID: id, Name: c.Name, RedirectURIs: c.RedirectURIs, NeedsProof: c.NeedsProof}, nil
 }
 
 func errUnknownClient() error {

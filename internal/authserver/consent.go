@@ -69,7 +69,7 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 		return "", err
 	}
 	id := store.NewAgentClientID()
-	code := secret.NewBearer(secret.CodeBearer, id.UUID)
+	code := secret.NewBearer(secret.CodeBearer, id.UUID).Bound(codeBinding(r.key, r.Client.NeedsProof))
 	mac, err := s.store.Keyring().SignBearer(code)
 	if err != nil {
 		return "", err
@@ -79,6 +79,7 @@ func (s *Server) Allow(ctx context.Context, a auth.Actor, r Request, c Choice) (
 	client := store.NewAgentClient{
 		ID: id, UserID: *a.UserID, ClientID: r.Client.ID, Name: r.Client.Name, Host: r.Client.Host, Resource: r.Resource, RedirectURI: r.RedirectURI,
 		Scope: c.Scope, BySSO: a.BySSO, CodeMAC: mac, Challenge: r.challenge, CodeTTL: codeLife, Salt: salt,
+		Key: r.key, NeedsProof: r.Client.NeedsProof,
 	}
 	for n := 1; ; n++ {
 		err = s.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error { return s.storeGrant(ctx, tx, a, client, c, n) })

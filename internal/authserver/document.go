@@ -90,6 +90,7 @@ type clientMetadata struct {
 	RedirectURIs []string `json:"redirect_uris"`
 	Secret       any      `json:"client_secret"`
 	TokenAuth    string   `json:"token_endpoint_auth_method"`
+	BoundTokens  bool     `json:"dpop_bound_access_tokens"`
 }
 
 func (d *documentCache) fetchClient(ctx context.Context, id string) (Client, error) {
@@ -143,7 +144,7 @@ func parseClient(id, host string, body []byte) (Client, error) {
 	if name == "" {
 		name = host
 	}
-	return Client{ID: id, Name: name, Host: host, RedirectURIs: p.RedirectURIs}, nil
+	return Client{ID: id, Name: name, Host: host, RedirectURIs: p.RedirectURIs, NeedsProof: p.BoundTokens}, nil
 }
 
 func hostFor(raw string) string {

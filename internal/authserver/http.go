@@ -31,6 +31,10 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	proof, err := s.verifyProof(r)
+	if err != nil {
+		return err
+	}
 	var given tokenResponse
 	switch f.Get("grant_type") {
 	case "authorization_code", "refresh_token", jwtBearer:
@@ -40,14 +44,14 @@ func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch f.Get("grant_type") {
 	case "authorization_code":
-		given, err = s.exchangeCode(r.Context(), f)
+		given, err = s.exchangeCode(r.Context(), f, proof)
 	case "refresh_token":
-		given, err = s.refreshTokens(r.Context(), f)
+		given, err = s.refreshTokens(r.Context(), f, proof)
 	case jwtBearer:
 		if isIdentityAssertion(f.Get("assertion")) {
-			given, err = s.exchangeIdentity(r.Context(), f)
+			given, err = s.exchangeIdentity(r.Context(), f, proof)
 		} else {
-			given, err = s.exchangeAssertion(r.Context(), f)
+			given, err = s.exchangeAssertion(r.Context(), f, proof)
 		}
 	default:
 		err = &oauthError{Code: "unsupported_grant_type", Description: "grant_type must be authorization_code, refresh_token or " + jwtBearer}

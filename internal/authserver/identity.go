@@ -16,6 +16,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/middleware"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -45,7 +46,7 @@ func isIdentityAssertion(text string) bool {
 	if len(text) > maxAssertion {
 		return false
 	}
-	signed, err := jose.ParseSignedCompact(text, assertionAlgorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
 	return err == nil && len(signed.Signatures) == 1 && isIdentityType(signed)
 }
 
@@ -59,6 +60,7 @@ type signedIdentity struct {
 	signed *jose.JSONWebSignature
 	claims identityClaims
 	text   string
+	proof  *jws.Proof // of the request; nil: none
 }
 
 // exchangeIdentity signs a member in for a client with an identity assertion of the tenant's provider (RFC 7523), and issues an access
@@ -68,7 +70,7 @@ type signedIdentity struct {
 //  2. Issuer and subject lead to a member of a tenant that lets this provider sign its members in.
 //  3. The provider's keys verify the signature. Only then the client is looked up.
 //  4. The rules are those of the consent screen, with the member's own agent of this client as the choice.
-func (s *Server) exchangeIdentity(ctx context.Context, f url.Values) (tokenResponse, error) {
+func (s *Server) exchangeIdentity(ctx context.Context, f url.Values, proof *jws.Proof) (tokenResponse, error) {
 	resource, ok := s.parseResource(f.Get("resource"))
 	if !ok || resource == adminPath {
 		return tokenResponse{}, &oauthError{Code: "invalid_target", Description: "identity assertions are for the gateway only"}
@@ -77,6 +79,7 @@ func (s *Server) exchangeIdentity(ctx context.Context, f url.Values) (tokenRespo
 	if !ok {
 		return tokenResponse{}, errWrongIdentity()
 	}
+	given.proof = proof
 	if claimed, ok := s.parseResource(given.claims.Resource); given.claims.Resource != "" {
 		if !ok || claimed == adminPath || f.Has("resource") && claimed != resource {
 			return tokenResponse{}, s.refuseIdentity(ctx, given.claims, "another resource")
@@ -114,7 +117,7 @@ func (s *Server) exchangeIdentity(ctx context.Context, f url.Values) (tokenRespo
 }
 
 func parseIdentity(text string) (signedIdentity, bool) {
-	signed, err := jose.ParseSignedCompact(text, assertionAlgorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
 	if len(text) > maxAssertion || err != nil || len(signed.Signatures) != 1 || !isIdentityType(signed) {
 		return signedIdentity{}, false
 	}
@@ -126,7 +129,7 @@ func parseIdentity(text string) (signedIdentity, bool) {
 func isSignedBy(signed *jose.JSONWebSignature, keys []jose.JSONWebKey) bool {
 	alg := jose.SignatureAlgorithm(signed.Signatures[0].Protected.Algorithm)
 	return slices.ContainsFunc(keys, func(key jose.JSONWebKey) bool {
-		if !isKeyFor(key, alg) {
+		if !jws.IsKeyFor(key, alg) {
 			return false
 		}
 		_, err := signed.Verify(key.Key)
@@ -218,6 +221,9 @@ func (i identitySignIn) decideMember(ctx context.Context, tx *store.Tenant, user
 	if err != nil {
 		return tokenDecision{}, err
 	}
+	if refused, err := useProof(ctx, tx, i.given.proof, i.client.NeedsProof); err != nil || refused != nil {
+		return tokenDecision{refusal: refused}, err
+	}
 	used := newAssertion(i.given.text, i.given.signed.UnsafePayloadWithoutVerification(), i.given.claims.Claims)
 	earlier, err := tx.Workloads().UseAssertion(ctx, store.AssertionUse{
 		Digest: used.digest[:], Hash: used.hash[:], Workload: connectors.AgentWorkloadID(client.ID), Token: store.NewAgentTokenID(), At: i.now(), ExpiresAt: used.expiresAt,
@@ -248,7 +254,7 @@ func (i identitySignIn) decideMember(ctx context.Context, tx *store.Tenant, user
 	e.Detail = auditDetail(client)
 	e.Detail["by"], e.Detail["issuer"], e.Detail["subject"] = "identity assertion", i.given.claims.Issuer, i.given.claims.Subject
 	return tokenDecision{given: tokenResponse{
-		Access: token.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Scope: Scope,
+		Access: token.Text().Reveal(), Type: tokenType(client.Key), ExpiresIn: int(accessLife.Seconds()), Scope: Scope,
 	}}, tx.RecordChange(ctx, e, nil, store.OfAgentClient(client.ID))
 }
 
@@ -280,6 +286,7 @@ func (i identitySignIn) newClient(user connectors.UserID) (store.NewAgentClient,
 	return store.NewAgentClient{
 		ID: store.NewAgentClientID(), UserID: user, ClientID: i.client.ID, Name: i.client.Name, Host: i.client.Host, Resource: i.resource,
 		RedirectURI: i.given.claims.Issuer, BySSO: true, CodeMAC: random[:32], Challenge: random[32:64], CodeTTL: time.Second, Salt: random[64:],
+		Key: keyOf(i.given.proof), NeedsProof: i.client.NeedsProof,
 	}, nil
 }
 

@@ -13,17 +13,30 @@ import (
 // introspection is a token introspection response (RFC 7662 section 2.2). An invalid token, or another
 // tenant's, is only inactive.
 type introspection struct {
-	Active   bool   `json:"active"`
-	Scope    string `json:"scope,omitempty"`
-	ClientID string `json:"client_id,omitempty"`
-	Type     string `json:"token_type,omitempty"`
-	Issuer   string `json:"iss,omitempty"`
-	Audience string `json:"aud,omitempty"`
-	Subject  string `json:"sub,omitempty"` // person that authorized the client
-	Expires  int64  `json:"exp,omitempty"`
-	Issued   int64  `json:"iat,omitempty"`
-	Agent    string `json:"agent_id,omitempty"`
-	Workload string `json:"workload,omitempty"` // name of the workload that holds it
+	Active   bool          `json:"active"`
+	Scope    string        `json:"scope,omitempty"`
+	ClientID string        `json:"client_id,omitempty"`
+	Type     string        `json:"token_type,omitempty"`
+	Issuer   string        `json:"iss,omitempty"`
+	Audience string        `json:"aud,omitempty"`
+	Subject  string        `json:"sub,omitempty"` // person that authorized the client
+	Expires  int64         `json:"exp,omitempty"`
+	Issued   int64         `json:"iat,omitempty"`
+	Agent    string        `json:"agent_id,omitempty"`
+	Workload string        `json:"workload,omitempty"` // name of the workload that holds it
+	Key      *confirmation `json:"cnf,omitempty"`
+}
+
+// confirmation is the key that a token is bound to (RFC 9449 section 6.2).
+type confirmation struct {
+	Thumbprint string `json:"jkt"`
+}
+
+func newConfirmation(key string) *confirmation {
+	if key == "" {
+		return nil
+	}
+	return &confirmation{Thumbprint: key}
 }
 
 // introspectToken describes an access token of the actor's tenant.
@@ -46,7 +59,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 		return introspection{}, err
 	}
 	expires := stored.Token.ExpiresAt
-	if stored.Tenant != a.Tenant.ID || !s.verifyBearer(ctx, token, stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
+	if stored.Tenant != a.Tenant.ID || !s.verifyBearer(ctx, token.Bound(stored.Key), stored.SecretMAC) || expires != nil && !expires.After(s.now()) {
 		return introspection{}, nil
 	}
 	agent, err := s.store.Tenant(a.Tenant.ID).Agents().Get(ctx, connectors.Ref(stored.Token.AgentID.String()))
@@ -54,7 +67,7 @@ func (s *Server) introspectToken(ctx context.Context, a auth.Actor, text secret.
 		return introspection{}, invalidIfNotFound(err)
 	}
 	is := introspection{
-		Active: true, Scope: Scope, Type: "Bearer", Issuer: s.issuer, Audience: s.issuer + gatewayPath, Issued: stored.Token.CreatedAt.Unix(), Agent: agent.ID.String(),
+		Active: true, Scope: Scope, Type: tokenType(stored.Key), Key: newConfirmation(stored.Key), Issuer: s.issuer, Audience: s.issuer + gatewayPath, Issued: stored.Token.CreatedAt.Unix(), Agent: agent.ID.String(),
 	}
 	if expires != nil {
 		is.Expires = expires.Unix()
@@ -84,11 +97,11 @@ func (s *Server) introspectMemberToken(ctx context.Context, a auth.Actor, token 
 		return introspection{}, invalidIfNotFound(err)
 	}
 	let, now := auth.ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, s.now()
-	if t.Member.Tenant.ID != a.Tenant.ID || !s.verifyBearer(ctx, token, t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.EndReason(let, t.Owner, now) != "" {
+	if t.Member.Tenant.ID != a.Tenant.ID || !s.verifyBearer(ctx, token.Bound(t.Key), t.SecretMAC) || !t.ExpiresAt.After(now) || s.auth.EndReason(let, t.Owner, now) != "" {
 		return introspection{}, nil
 	}
 	return introspection{
-		Active: true, Scope: string(t.Scope), ClientID: t.ClientID, Type: "Bearer", Issuer: s.issuer, Audience: s.issuer + adminPath,
+		Active: true, Scope: string(t.Scope), ClientID: t.ClientID, Type: tokenType(t.Key), Key: newConfirmation(t.Key), Issuer: s.issuer, Audience: s.issuer + adminPath,
 		Subject: t.UserID.String(), Expires: t.ExpiresAt.Unix(), Issued: t.CreatedAt.Unix(),
 	}, nil
 }

@@ -3,7 +3,10 @@ package authserver
 import (
 	"net/http"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"patchbay/internal/connectors"
+	"patchbay/internal/jws"
 	"patchbay/internal/oauth"
 )
 
@@ -25,6 +28,8 @@ type serverMetadata struct {
 	Iss                   bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
 	Documents             bool     `json:"client_id_metadata_document_supported"`
 	GrantProfiles         []string `json:"authorization_grant_profiles_supported"`
+
+	ProofAlgorithms []jose.SignatureAlgorithm `json:"dpop_signing_alg_values_supported"` // RFC 9449 section 5.1
 }
 
 func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
@@ -47,5 +52,6 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 		Scopes:                []string{Scope, string(connectors.ScopeAdminRead), string(connectors.ScopeAdmin)},
 		Iss:                   true,
 		Documents:             true,
+		ProofAlgorithms:       jws.Algorithms,
 	})
 }

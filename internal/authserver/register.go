@@ -37,6 +37,7 @@ type clientRegistration struct {
 	ResponseTypes []string `json:"response_types,omitempty"`
 	TokenAuth     string   `json:"token_endpoint_auth_method,omitempty"`
 	Scope         string   `json:"scope,omitempty"`
+	BoundTokens   bool     `json:"dpop_bound_access_tokens,omitempty"`
 }
 
 func (s *Server) serveRegistration(w http.ResponseWriter, r *http.Request) error {
@@ -73,7 +74,7 @@ func (s *Server) registerClient(ctx context.Context, asked clientRegistration, a
 		name = unnamedClient
 	}
 	now := s.now()
-	err = s.store.System().Sessions().RegisterClient(ctx, store.MCPClient{ID: id, Name: name, RedirectURIs: asked.RedirectURIs, CreatedAt: now}, address,
+	err = s.store.System().Sessions().RegisterClient(ctx, store.MCPClient{ID: id, Name: name, RedirectURIs: asked.RedirectURIs, CreatedAt: now, NeedsProof: asked.BoundTokens}, address,
 		store.RegistrationLimits{PerNetwork: maxPerNetwork, Since: now.Add(-registrationWindow), Waiting: maxUnused})
 	if f := fault.As(err); err != nil && f.Kind == fault.RateLimited {
 		return clientRegistration{}, &oauthError{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Description: f.Message, RetryAfter: registrationWindow}
@@ -83,7 +84,7 @@ func (s *Server) registerClient(ctx context.Context, asked clientRegistration, a
 	}
 	return clientRegistration{
 		ClientID: id.String(), IssuedAt: now.Unix(), Name: name, RedirectURIs: asked.RedirectURIs, TokenAuth: "none", Scope: Scope,
-		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, BoundTokens: asked.BoundTokens,
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 )
 
 // maxState bounds the state parameter.
@@ -22,6 +23,7 @@ type Request struct {
 
 	Scopes []connectors.ClientScope // for the person to choose from; nil: the client is to act as an agent
 
+	key       string // dpop_jkt: the thumbprint of the key that must redeem the code; empty: any
 	state     string
 	challenge []byte
 }
@@ -57,6 +59,9 @@ func (s *Server) Request(ctx context.Context, q url.Values) (Request, error) {
 	}
 	if r.challenge, err = base64.RawURLEncoding.Strict().DecodeString(q.Get("code_challenge")); err != nil || len(r.challenge) != 32 {
 		return Request{}, errNoPKCE()
+	}
+	if r.key = q.Get("dpop_jkt"); q.Has("dpop_jkt") && !jws.IsThumbprint(r.key) {
+		return Request{}, fault.Errorf(fault.Invalid, "The client's dpop_jkt isn't the thumbprint of a key. Nothing was allowed.")
 	}
 	var ok bool
 	if r.Resource, ok = s.parseResource(q.Get("resource")); !ok {

@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/middleware"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -42,19 +43,23 @@ func newAccessEnd(why string) tokenDecision {
 //
 //  1. An unknown code is refused, without further effect.
 //  2. A used code was disclosed: the client's access ends.
-//  3. From here on the code is used, whatever else is wrong.
-//  4. The code is valid for a minute and for its client, redirect URI, verifier and resource.
-func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse, error) {
+//  3. Without the proof that it needs it is refused, and stays valid.
+//  4. From here on the code is used, whatever else is wrong.
+//  5. The code is valid for a minute and for its client, redirect URI, verifier, resource and key.
+func (s *Server) exchangeCode(ctx context.Context, f url.Values, proof *jws.Proof) (tokenResponse, error) {
 	code, ok := secret.ParseBearer(secret.CodeBearer, secret.Text(f.Get("code")))
 	if !ok {
 		return tokenResponse{}, invalidGrant("unknown code")
 	}
 	return s.withLockedClient(ctx, connectors.AgentClientID{UUID: code.ID}, func(tx *store.Tenant, locked store.LockedAgentClient) (tokenDecision, error) {
-		if !s.verifyBearer(ctx, code, locked.CodeMAC) {
+		if !s.isCode(ctx, code, locked) {
 			return newInvalidGrant("unknown code"), nil
 		}
 		if locked.CodeUsedAt != nil {
 			return newAccessEnd("its code was used twice"), nil
+		}
+		if refused, err := useProof(ctx, tx, proof, locked.NeedsProof || locked.Key != ""); err != nil || refused != nil {
+			return tokenDecision{refusal: refused}, err
 		}
 		if err := tx.Agents().ConsumeCode(ctx, locked.ID, locked.Now); err != nil {
 			return tokenDecision{}, err
@@ -62,8 +67,17 @@ func (s *Server) exchangeCode(ctx context.Context, f url.Values) (tokenResponse,
 		if why := s.findMismatch(f, locked); why != "" {
 			return newAccessEnd(why), nil
 		}
-		return s.issueTokens(ctx, tx, locked, true)
+		if locked.Key != "" && locked.Key != proof.Key {
+			return newAccessEnd("its code was used with another key"), nil
+		}
+		return s.issueTokens(ctx, tx, locked, proof, true)
 	})
+}
+
+// isCode reports whether a code is the client's. Its MAC covers the key that it had before its use.
+func (s *Server) isCode(ctx context.Context, code secret.Bearer, locked store.LockedAgentClient) bool {
+	return s.verifyBearer(ctx, code.Bound(codeBinding(locked.Key, locked.NeedsProof)), locked.CodeMAC) ||
+		locked.Key != "" && s.verifyBearer(ctx, code.Bound(codeBinding("", locked.NeedsProof)), locked.CodeMAC)
 }
 
 // findMismatch describes what differs between the request and the code's authorization; empty: nothing.
@@ -87,7 +101,7 @@ func (s *Server) findMismatch(f url.Values, locked store.LockedAgentClient) stri
 }
 
 // refreshTokens issues tokens for a refresh token, and a new refresh token.
-func (s *Server) refreshTokens(ctx context.Context, f url.Values) (tokenResponse, error) {
+func (s *Server) refreshTokens(ctx context.Context, f url.Values, proof *jws.Proof) (tokenResponse, error) {
 	token, ok := secret.ParseBearer(secret.RefreshBearer, secret.Text(f.Get("refresh_token")))
 	if !ok {
 		return tokenResponse{}, invalidGrant("unknown refresh token")
@@ -97,16 +111,16 @@ func (s *Server) refreshTokens(ctx context.Context, f url.Values) (tokenResponse
 	if wait > 0 {
 		return tokenResponse{}, middleware.NewRateLimitError(wait, "too many token refreshes: tokens are valid for an hour")
 	}
-	given, err := s.decideRefresh(ctx, f, id, token)
+	given, err := s.decideRefresh(ctx, f, token, proof)
 	if err != nil {
 		giveBack() // an invalid token counts against the address and must not consume the client's rate
 	}
 	return given, err
 }
 
-func (s *Server) decideRefresh(ctx context.Context, f url.Values, id connectors.AgentClientID, token secret.Bearer) (tokenResponse, error) {
-	return s.withLockedClient(ctx, id, func(tx *store.Tenant, locked store.LockedAgentClient) (tokenDecision, error) {
-		generation, ok, err := s.store.Keyring().Generation(token, locked.Salt)
+func (s *Server) decideRefresh(ctx context.Context, f url.Values, token secret.Bearer, proof *jws.Proof) (tokenResponse, error) {
+	return s.withLockedClient(ctx, connectors.AgentClientID{UUID: token.ID}, func(tx *store.Tenant, locked store.LockedAgentClient) (tokenDecision, error) {
+		generation, ok, err := s.findGeneration(token, locked)
 		if err != nil {
 			return tokenDecision{}, err
 		}
@@ -120,14 +134,30 @@ func (s *Server) decideRefresh(ctx context.Context, f url.Values, id connectors.
 			return tokenDecision{refusal: &oauthError{Code: "invalid_target", Description: "this refresh token is for another resource"}}, nil
 		case !locked.ExpiresAt.After(locked.Now):
 			return newAccessEnd("it did not refresh its token in time"), nil
+		case proof != nil && locked.Key != "" && proof.Key != locked.Key:
+			return newInvalidGrant("this refresh token is bound to another key"), nil
+		}
+		if refused, err := useProof(ctx, tx, proof, locked.NeedsProof || locked.Key != ""); err != nil || refused != nil {
+			return tokenDecision{refusal: refused}, err
+		}
+		switch {
 		case generation == locked.Generation:
-			return s.issueTokens(ctx, tx, locked, true)
+			return s.issueTokens(ctx, tx, locked, proof, true)
 		case generation+1 == locked.Generation && locked.Now.Sub(locked.RotatedAt) <= replayGrace:
-			return s.issueTokens(ctx, tx, locked, false) // the response was lost, or the client sent two requests
+			return s.issueTokens(ctx, tx, locked, proof, false) // the response was lost, or the client sent two requests
 		default:
 			return newAccessEnd("a refresh token was reused, and may be stolen"), nil
 		}
 	})
+}
+
+// findGeneration returns the generation of a client's refresh token. It may be one from before the client was bound to its key.
+func (s *Server) findGeneration(token secret.Bearer, locked store.LockedAgentClient) (generation uint32, ok bool, err error) {
+	generation, ok, err = s.store.Keyring().Generation(token, refreshSalt(locked.Salt, locked.Key))
+	if ok || err != nil || locked.Key == "" {
+		return generation, ok, err
+	}
+	return s.store.Keyring().Generation(token, locked.Salt)
 }
 
 // withLockedClient locks the client's row while fn decides. Ending the access is another transaction: a
@@ -168,9 +198,9 @@ func (s *Server) withLockedClient(
 	return v.given, nil
 }
 
-// issueTokens makes an access token, and the next refresh token. The person must still be allowed to authorize
-// the client.
-func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient, rotate bool) (tokenDecision, error) {
+// issueTokens makes an access token, and the next refresh token, both bound to the key of a proof. The person must still be allowed to
+// authorize the client.
+func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient, proof *jws.Proof, rotate bool) (tokenDecision, error) {
 	now, generation := locked.Now, locked.Generation
 	if why, err := s.findAccessEnd(ctx, tx, locked, now); err != nil || why != "" {
 		return newAccessEnd(why), err
@@ -181,7 +211,11 @@ func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store
 			return tokenDecision{}, err
 		}
 	}
-	refresh, err := s.store.Keyring().RefreshToken(locked.ID.UUID, generation, locked.Salt)
+	locked, err := bindClient(ctx, tx, locked, proof)
+	if err != nil {
+		return tokenDecision{}, err
+	}
+	refresh, err := s.store.Keyring().RefreshToken(locked.ID.UUID, generation, refreshSalt(locked.Salt, locked.Key))
 	if err != nil {
 		return tokenDecision{}, err
 	}
@@ -190,7 +224,7 @@ func (s *Server) issueTokens(ctx context.Context, tx *store.Tenant, locked store
 		return tokenDecision{}, err
 	}
 	return tokenDecision{given: tokenResponse{
-		Access: access.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(),
+		Access: access.Text().Reveal(), Type: tokenType(locked.Key), ExpiresIn: int(accessLife.Seconds()), Refresh: refresh.Text().Reveal(),
 		Scope: cmp.Or(string(locked.Scope), Scope),
 	}}, nil
 }
@@ -218,24 +252,24 @@ func (s *Server) findAccessEnd(ctx context.Context, tx *store.Tenant, locked sto
 	return "", nil
 }
 
-// createAccessToken makes an agent's token, or a member token, which the gateway does not accept.
+// createAccessToken makes an agent's token, or a member token, which the gateway does not accept. It is bound to the client's key.
 func (s *Server) createAccessToken(ctx context.Context, tx *store.Tenant, locked store.LockedAgentClient, until time.Time) (secret.Bearer, error) {
 	if locked.AgentID == nil {
 		id := store.NewMemberTokenID()
-		token := secret.NewBearer(secret.MemberBearer, id.UUID)
+		token := secret.NewBearer(secret.MemberBearer, id.UUID).Bound(locked.Key)
 		mac, err := s.store.Keyring().SignBearer(token)
 		if err != nil {
 			return secret.Bearer{}, err
 		}
-		return token, tx.People().CreateMemberToken(ctx, locked.ID, store.MemberToken{ID: id, SecretMAC: mac, ExpiresAt: until})
+		return token, tx.People().CreateMemberToken(ctx, locked.ID, store.MemberToken{ID: id, SecretMAC: mac, ExpiresAt: until, Key: locked.Key})
 	}
 	id := store.NewAgentTokenID()
-	token := secret.NewBearer(secret.AgentBearer, id.UUID)
+	token := secret.NewBearer(secret.AgentBearer, id.UUID).Bound(locked.Key)
 	mac, err := s.store.Keyring().SignBearer(token)
 	if err != nil {
 		return secret.Bearer{}, err
 	}
-	return token, tx.Agents().CreateClientToken(ctx, locked.ID, store.ClientToken{ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: until})
+	return token, tx.Agents().CreateClientToken(ctx, locked.ID, store.ClientToken{ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: until, Key: locked.Key})
 }
 
 func earlierTime(a, b time.Time) time.Time {

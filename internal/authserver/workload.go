@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/middleware"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
@@ -25,7 +26,7 @@ func errWrongAssertion() error {
 
 // exchangeAssertion issues an access token for a workload's JWT. The client_id is the workload's: a tenant that
 // registers the issuer and subject of another's workload gets none of its tokens.
-func (s *Server) exchangeAssertion(ctx context.Context, f url.Values) (tokenResponse, error) {
+func (s *Server) exchangeAssertion(ctx context.Context, f url.Values, proof *jws.Proof) (tokenResponse, error) {
 	if f.Get("assertion") == "" {
 		return tokenResponse{}, invalidRequest("the assertion is missing")
 	}
@@ -42,19 +43,19 @@ func (s *Server) exchangeAssertion(ctx context.Context, f url.Values) (tokenResp
 	if wait > 0 {
 		return tokenResponse{}, middleware.NewRateLimitError(wait, "too many token requests of this workload: tokens are valid for an hour")
 	}
-	given, err := s.decideExchange(ctx, id, f.Get("assertion"), resource)
+	given, err := s.decideExchange(ctx, id, f, resource, proof)
 	if err != nil {
 		giveBack() // a wrong JWT counts against the address and must not consume the workload's rate
 	}
 	return given, err
 }
 
-func (s *Server) decideExchange(ctx context.Context, id connectors.AgentWorkloadID, text, resource string) (tokenResponse, error) {
+func (s *Server) decideExchange(ctx context.Context, id connectors.AgentWorkloadID, f url.Values, resource string, proof *jws.Proof) (tokenResponse, error) {
 	tenant, w, err := s.store.System().Sessions().Workload(ctx, id)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return tokenResponse{}, err
 	}
-	a, why, err := s.verifyAssertion(ctx, tenant, w, text)
+	a, why, err := s.verifyAssertion(ctx, tenant, w, f.Get("assertion"))
 	switch {
 	case err != nil:
 		return tokenResponse{}, err
@@ -64,6 +65,7 @@ func (s *Server) decideExchange(ctx context.Context, id connectors.AgentWorkload
 		}
 		return tokenResponse{}, errWrongAssertion()
 	}
+	a.proof = proof
 	given, refused, err := s.redeemAssertion(ctx, tenant, w, a, resource)
 	switch {
 	case fault.Is(err, fault.NotFound): // the workload has just been removed
@@ -92,15 +94,20 @@ func (s *Server) redeemAssertion(
 	ctx context.Context, tenant connectors.TenantID, w connectors.Workload, a assertion, resource string,
 ) (given tokenResponse, refused *refusedUse, err error) {
 	id := store.NewAgentTokenID()
-	token := secret.NewBearer(secret.AgentBearer, id.UUID)
+	key := keyOf(a.proof)
+	token := secret.NewBearer(secret.AgentBearer, id.UUID).Bound(key)
 	mac, err := s.store.Keyring().SignBearer(token)
 	if err != nil {
 		return given, nil, err
 	}
+	var wrongProof *oauthError
 	err = s.store.Tenant(tenant).Tx(ctx, func(tx *store.Tenant) error {
 		refused = nil
 		locked, err := tx.Workloads().Lock(ctx, w.ID)
 		if err != nil {
+			return err
+		}
+		if wrongProof, err = useProof(ctx, tx, a.proof, false); err != nil || wrongProof != nil {
 			return err
 		}
 		use := store.AssertionUse{Digest: a.digest[:], Hash: a.hash[:], Workload: w.ID, Token: id, At: locked.Now, ExpiresAt: a.expiresAt}
@@ -117,13 +124,16 @@ func (s *Server) redeemAssertion(
 			}
 		}
 		return tx.Workloads().CreateToken(ctx, w.ID, store.ClientToken{
-			ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: locked.Now.Add(accessLife),
+			ID: id, Prefix: token.Prefix(), SecretMAC: mac, ExpiresAt: locked.Now.Add(accessLife), Key: key,
 		}, resource)
 	})
+	if err == nil && wrongProof != nil {
+		err = wrongProof
+	}
 	if err != nil || refused != nil {
 		return given, refused, err
 	}
-	return tokenResponse{Access: token.Text().Reveal(), Type: "Bearer", ExpiresIn: int(accessLife.Seconds()), Scope: Scope}, nil, nil
+	return tokenResponse{Access: token.Text().Reveal(), Type: tokenType(key), ExpiresIn: int(accessLife.Seconds()), Scope: Scope}, nil, nil
 }
 
 // recordReplay audits the refusal of a used JWT, once for each: a caller could repeat it without end.

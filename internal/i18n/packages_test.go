@@ -19,7 +19,7 @@ import (
 
 // silentPackages have sentences that no page shows: for programs, agents, operators, or tests.
 var silentPackages = []string{
-	"api", "archtest", "config", "ctl", "devmcp", "export", "gateway", "kms", "kms/kmstest", "mcpadmin", "mcp/mcptest", "mcp/serve", "mcp/toolfmt", "installation", "oauth/oauthtest", "operator", "postgres", "secret", "telemetry", "testing",
+	"api", "archtest", "config", "ctl", "devmcp", "export", "gateway", "kms", "jws", "kms/kmstest", "mcpadmin", "mcp/mcptest", "mcp/serve", "mcp/toolfmt", "installation", "oauth/oauthtest", "operator", "postgres", "secret", "telemetry", "testing",
 }
 
 // collectSentences finds the English sentences for people in other packages, by their form: a capital at the

@@ -53,6 +53,7 @@ type Bearer struct {
 	Kind   BearerKind
 	ID     [16]byte
 	secret []byte
+	bound  string // what its MAC also covers; empty: nothing
 }
 
 // NewBearer makes a new secret for a row's id.
@@ -60,6 +61,21 @@ func NewBearer(kind BearerKind, id [16]byte) Bearer {
 	b := Bearer{Kind: kind, ID: id, secret: make([]byte, bearerSecretSize)}
 	_, _ = rand.Read(b.secret) // never fails: crypto/rand aborts the program instead
 	return b
+}
+
+// Bound returns the bearer with a MAC that also covers what it is bound to, such as its holder's key. A release that knows of no bound
+// bearers refuses its text.
+func (b Bearer) Bound(to string) Bearer {
+	b.bound = to
+	return b
+}
+
+// macInput returns the purpose and the content of the bearer's MAC.
+func (b Bearer) macInput() (purpose string, content []byte) {
+	if b.bound == "" {
+		return b.Kind.macPurpose(), b.secret
+	}
+	return b.Kind.macPurpose() + " bound", joinParts(string(b.secret), b.bound)
 }
 
 // Prefix returns the part that may be shown.
@@ -94,9 +110,10 @@ func ParseBearer(kind BearerKind, text Text) (b Bearer, ok bool) {
 func bearerSum(body string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(body))) }
 
 // SignBearer returns the MAC to store for a bearer's secret.
-func (k *Keyring) SignBearer(b Bearer) ([]byte, error) { return k.MAC(b.Kind.macPurpose(), b.secret) }
+func (k *Keyring) SignBearer(b Bearer) ([]byte, error) { return k.MAC(b.macInput()) }
 
 // VerifyBearer returns nil if mac is what SignBearer made. It compares in constant time.
 func (k *Keyring) VerifyBearer(b Bearer, mac []byte) error {
-	return k.VerifyMAC(b.Kind.macPurpose(), b.secret, mac)
+	purpose, content := b.macInput()
+	return k.VerifyMAC(purpose, content, mac)
 }

@@ -33,6 +33,7 @@ type StoredAgentToken struct {
 	Resource  string                    // the only gateway path that it opens; empty: all
 	Client    *connectors.AgentClientID // the OAuth client that holds it; nil: made by a person, or a workload's
 	Workload  *connectors.AgentWorkloadID
+	Key       string // thumbprint of the key that it is bound to (RFC 9449); empty: none
 }
 
 // GrantedConnector is a grant with the slug and name of its connector.

@@ -25,6 +25,8 @@ type NewAgentClient struct {
 	Challenge   []byte // SHA-256 of the PKCE verifier
 	CodeTTL     time.Duration
 	Salt        []byte // of its refresh tokens
+	Key         string // thumbprint of the key that it must prove (RFC 9449); empty: none
+	NeedsProof  bool   // it gets bound tokens only
 }
 
 // LockedAgentClient is an OAuth client with the MACs of its code and refresh token, row locked.
@@ -45,6 +47,7 @@ type ClientToken struct {
 	Prefix    string
 	SecretMAC []byte
 	ExpiresAt time.Time
+	Key       string // thumbprint of the key that it is bound to; empty: none
 }
 
 // AgentClientFilter selects OAuth clients. The zero value selects all of the tenant's.
@@ -60,20 +63,14 @@ const maxAccessTokens = 8
 // CreateClient stores a client with an unused authorization code.
 func (t Agents) CreateClient(ctx context.Context, n NewAgentClient) error {
 	err := t.q.CreateAgentClient(ctx, dbgen.CreateAgentClientParams{
-		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: toScopeColumn(n.Scope), BySso: n.BySSO, UserID: n.UserID, ClientID: cleanText(n.ClientID), ClientName: cleanText(n.Name), ClientHost: cleanText(n.Host),
+		TenantID: t.id, ID: n.ID, AgentID: n.AgentID, Scope: nullableText(string(n.Scope)), BySso: n.BySSO, UserID: n.UserID, ClientID: cleanText(n.ClientID), ClientName: cleanText(n.Name), ClientHost: cleanText(n.Host),
 		Resource: cleanText(n.Resource), RedirectUri: cleanText(n.RedirectURI), CodeMac: n.CodeMAC, Challenge: n.Challenge, CodeSeconds: n.CodeTTL.Seconds(), Salt: n.Salt,
+		KeyThumbprint: nullableText(n.Key), DpopRequired: n.NeedsProof,
 	})
 	if err != nil || n.AgentID == nil {
 		return err
 	}
 	return t.endManagedAccounts(ctx, *n.AgentID, &n.UserID)
-}
-
-func toScopeColumn(s connectors.ClientScope) *string {
-	if s == "" {
-		return nil
-	}
-	return new(string(s))
 }
 
 // Clients lists OAuth clients, newest first.
@@ -113,7 +110,7 @@ func (t Agents) LockClient(ctx context.Context, id connectors.AgentClientID) (Lo
 	locked := LockedAgentClient{
 		NewAgentClient: NewAgentClient{
 			ID: r.ID, AgentID: r.AgentID, Scope: connectors.ClientScope(textOrEmpty(r.Scope)), BySSO: r.BySso, UserID: r.UserID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost, Resource: r.Resource,
-			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, Salt: r.Salt,
+			RedirectURI: r.RedirectUri, CodeMAC: r.CodeMac, Challenge: r.Challenge, Salt: r.Salt, Key: textOrEmpty(r.KeyThumbprint), NeedsProof: r.DpopRequired,
 		},
 		CreatedAt: r.CreatedAt, CodeExpiresAt: r.CodeExpiresAt, Now: r.Now, CodeUsedAt: r.CodeUsedAt, Generation: uint32(r.Generation), ExpiresAt: r.ExpiresAt,
 	}
@@ -141,6 +138,7 @@ func (t Agents) RotateClient(ctx context.Context, held LockedAgentClient, at, ex
 func (t Agents) CreateClientToken(ctx context.Context, client connectors.AgentClientID, n ClientToken) error {
 	err := t.q.CreateClientToken(ctx, dbgen.CreateClientTokenParams{
 		TenantID: t.id, ID: n.ID.UUID, Prefix: n.Prefix, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt, AgentClientID: client.UUID,
+		KeyThumbprint: nullableText(n.Key),
 	})
 	if err != nil {
 		return err

@@ -65,6 +65,7 @@ func (s SystemSessions) AgentToken(ctx context.Context, id connectors.AgentToken
 		Resource:  textOrEmpty(r.Resource),
 		Client:    r.AgentClientID,
 		Workload:  r.AgentWorkloadID,
+		Key:       textOrEmpty(r.KeyThumbprint),
 	}, nil
 }
 

@@ -36,6 +36,7 @@ type StoredMemberToken struct {
 	ExpiresAt    time.Time
 	UsedAt       *time.Time
 	SecretMAC    []byte
+	Key          string // thumbprint of the key that it is bound to; empty: none
 }
 
 // ProgramOwner reads the sign-in state of a member with OAuth clients.
@@ -56,6 +57,7 @@ type MemberToken struct {
 	ID        connectors.MemberTokenID
 	SecretMAC []byte
 	ExpiresAt time.Time
+	Key       string // thumbprint of the key that it is bound to; empty: none
 }
 
 // CreateMemberToken stores an access token of a client that acts as a member, and deletes its oldest above the
@@ -63,7 +65,7 @@ type MemberToken struct {
 func (t People) CreateMemberToken(ctx context.Context, client connectors.AgentClientID, n MemberToken) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
 		err := tx.q.CreateMemberToken(ctx, dbgen.CreateMemberTokenParams{
-			TenantID: tx.id, ID: n.ID, AgentClientID: client, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt,
+			TenantID: tx.id, ID: n.ID, AgentClientID: client, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt, KeyThumbprint: nullableText(n.Key),
 		})
 		if err != nil {
 			return err
@@ -94,6 +96,7 @@ func (s SystemPeople) MemberToken(ctx context.Context, id connectors.MemberToken
 		}),
 		UserID: r.UserID, Client: r.AgentClientID, ClientID: r.ClientID, Name: r.ClientName, Host: r.ClientHost,
 		Scope: connectors.ClientScope(textOrEmpty(r.Scope)), BySSO: r.BySso, AuthorizedAt: r.LetInAt, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, UsedAt: r.LastUsedAt, SecretMAC: r.SecretMac,
+		Key: textOrEmpty(r.KeyThumbprint),
 	}, nil
 }
 

@@ -17,6 +17,7 @@ type MCPClient struct {
 	Name         string
 	RedirectURIs []string
 	CreatedAt    time.Time
+	NeedsProof   bool // it gets bound tokens only (RFC 9449 section 5.2)
 }
 
 // RegistrationLimits bound what unauthenticated callers can store.
@@ -44,6 +45,7 @@ func (s SystemSessions) RegisterClient(ctx context.Context, c MCPClient, address
 		}
 		return tx.q.RegisterClient(ctx, dbgen.RegisterClientParams{
 			ID: c.ID, Name: cleanText(c.Name), RedirectUris: cleanAll(c.RedirectURIs), Address: cleanText(address), CreatedAt: c.CreatedAt,
+			DpopRequired: c.NeedsProof,
 		})
 	})
 }
@@ -54,7 +56,7 @@ func (s SystemSessions) MCPClient(ctx context.Context, id uuid.UUID) (MCPClient,
 	if err != nil {
 		return MCPClient{}, rowError(err, "client")
 	}
-	return MCPClient{ID: row.ID, Name: row.Name, RedirectURIs: row.RedirectUris, CreatedAt: row.CreatedAt.UTC()}, nil
+	return MCPClient{ID: row.ID, Name: row.Name, RedirectURIs: row.RedirectUris, CreatedAt: row.CreatedAt.UTC(), NeedsProof: row.DpopRequired}, nil
 }
 
 // UseMCPClient records an authorization or a token refresh, which keeps the client from expiring.

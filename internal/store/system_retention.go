@@ -40,7 +40,7 @@ func (s *System) SweepExpired(ctx context.Context) (int, error) {
 	for _, drop := range []func(context.Context) (int64, error){
 		s.q.DeleteStaleFlows, s.q.DeleteExpiredConnectLinks, s.q.DeleteSpentSetupLinks, s.q.DeleteOldSignInFailures, s.q.DeleteDeadRegistrations,
 		s.q.DeleteUnusedClients, s.q.DeleteEndedAgentClients, s.q.DeleteEndedClientTokens, s.q.DeleteEndedMemberTokens,
-		s.q.DeleteSpentConfirmations, s.q.DeleteExpiredAssertions, s.q.DeleteOldAccountRequests,
+		s.q.DeleteSpentConfirmations, s.q.DeleteExpiredAssertions, s.q.DeleteExpiredProofs, s.q.DeleteOldAccountRequests,
 	} {
 		n, err := drop(ctx)
 		deleted += int(n)

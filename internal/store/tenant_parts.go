@@ -18,7 +18,7 @@ type Skills struct{ *tenant }
 // Agents is the part of a [Tenant] for agents, their tokens, grants, programs and access.
 type Agents struct{ *tenant }
 
-// Workloads is the part of a [Tenant] for workloads that get an agent's tokens for a JWT.
+// Workloads is the part of a [Tenant] for workloads that get an agent's tokens for a JWT, and for keys and proofs of clients.
 type Workloads struct{ *tenant }
 
 // Calls is the part of a [Tenant] for tool calls, approvals, mail and quotas.

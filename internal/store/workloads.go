@@ -120,10 +120,23 @@ func (t Workloads) RefuseAssertion(ctx context.Context, earlier AssertionUse) (f
 	return n > 0, err
 }
 
+// UseProof records the use of a DPoP proof until it expires, and reports whether that is the first. It waits for a concurrent one.
+func (t Workloads) UseProof(ctx context.Context, digest []byte, expires time.Time) (first bool, err error) {
+	n, err := t.q.UseProof(ctx, t.id, digest, expires)
+	return n > 0, err
+}
+
+// BindClient binds a client to a key. It fails with NotFound if it is bound to another one.
+func (t Workloads) BindClient(ctx context.Context, id connectors.AgentClientID, key string) error {
+	n, err := t.q.BindAgentClient(ctx, key, t.id, id)
+	return affectedError(n, err, "client")
+}
+
 // CreateToken stores an access token of a workload for a resource, and deletes its oldest above the bound.
 func (t Workloads) CreateToken(ctx context.Context, id connectors.AgentWorkloadID, n ClientToken, resource string) error {
 	made, err := t.q.CreateWorkloadToken(ctx, dbgen.CreateWorkloadTokenParams{
 		TenantID: t.id, ID: n.ID.UUID, Prefix: n.Prefix, SecretMac: n.SecretMAC, ExpiresAt: n.ExpiresAt, AgentWorkloadID: id.UUID, Resource: resource,
+		KeyThumbprint: nullableText(n.Key),
 	})
 	if err := affectedError(made, err, "workload"); err != nil {
 		return err

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ type workloadOf struct {
 // ownWorkloads are the methods that an outsider calls with success: on what is its own.
 var ownWorkloads = map[string]bool{
 	"Workloads.List": true, "Workloads.Count": true, "Workloads.UseAssertion": true, "Workloads.RefuseAssertion": true, "Workloads.DropToken": true,
+	"Workloads.UseProof": true,
 }
 
 // workloadAttempts are the outsider's at workloads.
@@ -42,6 +44,13 @@ var workloadAttempts = map[string]attempt{
 	"Workloads.UseAssertion": func(ctx context.Context, o outsider) (bool, error) {
 		earlier, err := o.door.Workloads().UseAssertion(ctx, o.use) // each tenant counts for itself
 		return earlier != nil, err
+	},
+	"Workloads.UseProof": func(ctx context.Context, o outsider) (bool, error) {
+		first, err := o.door.Workloads().UseProof(ctx, o.use.Digest, o.use.ExpiresAt) // each tenant counts for itself
+		return !first, err
+	},
+	"Workloads.BindClient": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Workloads().BindClient(ctx, o.acting, strings.Repeat("k", 43))
 	},
 	"Workloads.ReplaceAssertionToken": func(ctx context.Context, o outsider) (bool, error) {
 		u := o.use
@@ -90,6 +99,9 @@ func (o *outsider) fillWorkloads(t *testing.T) {
 	earlier, err := o.Door().Workloads().UseAssertion(t.Context(), o.use)
 	if err != nil || earlier != nil {
 		t.Fatal(earlier, err)
+	}
+	if first, err := o.Door().Workloads().UseProof(t.Context(), digest, o.use.ExpiresAt); err != nil || !first {
+		t.Fatal(first, err)
 	}
 	if err := o.Door().Workloads().CreateToken(t.Context(), o.workload.ID, newWorkloadToken(o.use.Token), "/mcp"); err != nil {
 		t.Fatal(err)

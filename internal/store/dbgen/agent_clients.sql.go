@@ -148,6 +148,21 @@ func (q *Queries) AgentOfClient(ctx context.Context, tenantID connectors.TenantI
 	return i, err
 }
 
+const bindAgentClient = `-- name: BindAgentClient :execrows
+update agent_clients
+set key_thumbprint = $1::text
+where tenant_id = $2 and id = $3 and coalesce(key_thumbprint, $1::text) = $1::text
+`
+
+// 0 rows: it is bound to another key.
+func (q *Queries) BindAgentClient(ctx context.Context, keyThumbprint string, tenantID connectors.TenantID, iD connectors.AgentClientID) (int64, error) {
+	result, err := q.db.Exec(ctx, bindAgentClient, keyThumbprint, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const clientOwner = `-- name: ClientOwner :one
 select memberships.role,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
@@ -217,29 +232,31 @@ const createAgentClient = `-- name: CreateAgentClient :exec
 
 insert into agent_clients (
     tenant_id, id, agent_id, user_id, client_id, client_name, client_host, resource, scope, by_sso, redirect_uri, code_mac, challenge, code_expires_at,
-    salt, expires_at)
+    salt, expires_at, key_thumbprint, dpop_required)
 select
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, code.ends, $14, code.ends
-from (select clock_timestamp() + make_interval(secs => $15::double precision) as ends) code
+    $13, code.ends, $14, code.ends, $15, $16
+from (select clock_timestamp() + make_interval(secs => $17::double precision) as ends) code
 `
 
 type CreateAgentClientParams struct {
-	TenantID    connectors.TenantID
-	ID          connectors.AgentClientID
-	AgentID     *connectors.AgentID
-	UserID      connectors.UserID
-	ClientID    string
-	ClientName  string
-	ClientHost  string
-	Resource    string
-	Scope       *string
-	BySso       bool
-	RedirectUri string
-	CodeMac     []byte
-	Challenge   []byte
-	Salt        []byte
-	CodeSeconds float64
+	TenantID      connectors.TenantID
+	ID            connectors.AgentClientID
+	AgentID       *connectors.AgentID
+	UserID        connectors.UserID
+	ClientID      string
+	ClientName    string
+	ClientHost    string
+	Resource      string
+	Scope         *string
+	BySso         bool
+	RedirectUri   string
+	CodeMac       []byte
+	Challenge     []byte
+	Salt          []byte
+	KeyThumbprint *string
+	DpopRequired  bool
+	CodeSeconds   float64
 }
 
 // OAuth clients that act as an agent or as a member.
@@ -259,16 +276,18 @@ func (q *Queries) CreateAgentClient(ctx context.Context, arg CreateAgentClientPa
 		arg.CodeMac,
 		arg.Challenge,
 		arg.Salt,
+		arg.KeyThumbprint,
+		arg.DpopRequired,
 		arg.CodeSeconds,
 	)
 	return err
 }
 
 const createClientToken = `-- name: CreateClientToken :exec
-insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_client_id, resource)
-select $1, $2::uuid, c.agent_id, c.client_name, $3::text, $4::bytea, $5::timestamptz, c.id, c.resource
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_client_id, resource, key_thumbprint)
+select $1, $2::uuid, c.agent_id, c.client_name, $3::text, $4::bytea, $5::timestamptz, c.id, c.resource, $6
 from agent_clients c
-where c.tenant_id = $1 and c.id = $6::uuid
+where c.tenant_id = $1 and c.id = $7::uuid
 `
 
 type CreateClientTokenParams struct {
@@ -277,6 +296,7 @@ type CreateClientTokenParams struct {
 	Prefix        string
 	SecretMac     []byte
 	ExpiresAt     time.Time
+	KeyThumbprint *string
 	AgentClientID uuid.UUID
 }
 
@@ -287,14 +307,15 @@ func (q *Queries) CreateClientToken(ctx context.Context, arg CreateClientTokenPa
 		arg.Prefix,
 		arg.SecretMac,
 		arg.ExpiresAt,
+		arg.KeyThumbprint,
 		arg.AgentClientID,
 	)
 	return err
 }
 
 const createMemberToken = `-- name: CreateMemberToken :exec
-insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at)
-values ($1, $2, $3, $4, $5)
+insert into member_tokens (tenant_id, id, agent_client_id, secret_mac, expires_at, key_thumbprint)
+values ($1, $2, $3, $4, $5, $6)
 `
 
 type CreateMemberTokenParams struct {
@@ -303,6 +324,7 @@ type CreateMemberTokenParams struct {
 	AgentClientID connectors.AgentClientID
 	SecretMac     []byte
 	ExpiresAt     time.Time
+	KeyThumbprint *string
 }
 
 func (q *Queries) CreateMemberToken(ctx context.Context, arg CreateMemberTokenParams) error {
@@ -312,6 +334,7 @@ func (q *Queries) CreateMemberToken(ctx context.Context, arg CreateMemberTokenPa
 		arg.AgentClientID,
 		arg.SecretMac,
 		arg.ExpiresAt,
+		arg.KeyThumbprint,
 	)
 	return err
 }
@@ -454,7 +477,7 @@ func (q *Queries) IsPersonalAgent(ctx context.Context, tenantID connectors.Tenan
 }
 
 const lockAgentClient = `-- name: LockAgentClient :one
-select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, c.scope, c.by_sso, clock_timestamp()::timestamptz as now
+select c.tenant_id, c.id, c.agent_id, c.user_id, c.client_id, c.client_name, c.client_host, c.resource, c.redirect_uri, c.code_mac, c.challenge, c.code_expires_at, c.code_used_at, c.salt, c.generation, c.rotated_at, c.created_at, c.expires_at, c.scope, c.by_sso, c.key_thumbprint, c.dpop_required, clock_timestamp()::timestamptz as now
 from agent_clients c
 where c.tenant_id = $1 and c.id = $2
 for update
@@ -481,6 +504,8 @@ type LockAgentClientRow struct {
 	ExpiresAt     time.Time
 	Scope         *string
 	BySso         bool
+	KeyThumbprint *string
+	DpopRequired  bool
 	Now           time.Time
 }
 
@@ -510,6 +535,8 @@ func (q *Queries) LockAgentClient(ctx context.Context, tenantID connectors.Tenan
 		&i.ExpiresAt,
 		&i.Scope,
 		&i.BySso,
+		&i.KeyThumbprint,
+		&i.DpopRequired,
 		&i.Now,
 	)
 	return i, err

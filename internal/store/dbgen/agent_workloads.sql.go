@@ -70,10 +70,10 @@ func (q *Queries) CreateWorkload(ctx context.Context, arg CreateWorkloadParams) 
 }
 
 const createWorkloadToken = `-- name: CreateWorkloadToken :execrows
-insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_workload_id, resource)
-select $1, $2::uuid, w.agent_id, w.name, $3::text, $4::bytea, $5::timestamptz, w.id, $6::text
+insert into agent_tokens (tenant_id, id, agent_id, name, prefix, secret_mac, expires_at, agent_workload_id, resource, key_thumbprint)
+select $1, $2::uuid, w.agent_id, w.name, $3::text, $4::bytea, $5::timestamptz, w.id, $6::text, $7
 from agent_workloads w
-where w.tenant_id = $1 and w.id = $7::uuid
+where w.tenant_id = $1 and w.id = $8::uuid
 `
 
 type CreateWorkloadTokenParams struct {
@@ -83,6 +83,7 @@ type CreateWorkloadTokenParams struct {
 	SecretMac       []byte
 	ExpiresAt       time.Time
 	Resource        string
+	KeyThumbprint   *string
 	AgentWorkloadID uuid.UUID
 }
 
@@ -94,6 +95,7 @@ func (q *Queries) CreateWorkloadToken(ctx context.Context, arg CreateWorkloadTok
 		arg.SecretMac,
 		arg.ExpiresAt,
 		arg.Resource,
+		arg.KeyThumbprint,
 		arg.AgentWorkloadID,
 	)
 	if err != nil {
@@ -260,6 +262,21 @@ func (q *Queries) UseAssertion(ctx context.Context, arg UseAssertionParams) (int
 		arg.UsedAt,
 		arg.ExpiresAt,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const useProof = `-- name: UseProof :execrows
+insert into used_proofs (tenant_id, digest, expires_at)
+values ($1, $2, $3)
+on conflict do nothing
+`
+
+// 0 rows: the proof was used before. A concurrent use is waited for.
+func (q *Queries) UseProof(ctx context.Context, tenantID connectors.TenantID, digest []byte, expiresAt time.Time) (int64, error) {
+	result, err := q.db.Exec(ctx, useProof, tenantID, digest, expiresAt)
 	if err != nil {
 		return 0, err
 	}

@@ -92,6 +92,7 @@ type AgentToken struct {
 	AgentClientID   *connectors.AgentClientID
 	Resource        *string
 	AgentWorkloadID *connectors.AgentWorkloadID
+	KeyThumbprint   *string
 }
 
 type AgentWorkload struct {

@@ -99,6 +99,20 @@ func (q *Queries) DeleteExpiredAssertions(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const deleteExpiredProofs = `-- name: DeleteExpiredProofs :execrows
+delete from used_proofs
+where expires_at < now() - interval '10 minutes'
+`
+
+// @sqlc-vet-disable tenant-scope
+func (q *Queries) DeleteExpiredProofs(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredProofs)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteOldestUnusedClients = `-- name: DeleteOldestUnusedClients :execrows
 delete from mcp_clients
 where mcp_clients.id in (
@@ -162,7 +176,7 @@ func (q *Queries) LockRegistrations(ctx context.Context) error {
 }
 
 const mCPClient = `-- name: MCPClient :one
-select id, name, redirect_uris, created_at
+select id, name, redirect_uris, created_at, dpop_required
 from mcp_clients
 where id = $1
 `
@@ -172,6 +186,7 @@ type MCPClientRow struct {
 	Name         string
 	RedirectUris []string
 	CreatedAt    time.Time
+	DpopRequired bool
 }
 
 func (q *Queries) MCPClient(ctx context.Context, id uuid.UUID) (MCPClientRow, error) {
@@ -182,12 +197,13 @@ func (q *Queries) MCPClient(ctx context.Context, id uuid.UUID) (MCPClientRow, er
 		&i.Name,
 		&i.RedirectUris,
 		&i.CreatedAt,
+		&i.DpopRequired,
 	)
 	return i, err
 }
 
 const memberToken = `-- name: MemberToken :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, member_tokens.secret_mac, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, member_tokens.secret_mac, member_tokens.key_thumbprint, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
        c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
        memberships.role, users.address as email, users.name, (users.issued_by is not null)::boolean as issued,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
@@ -211,6 +227,7 @@ where member_tokens.id = $1
 type MemberTokenRow struct {
 	Tenant        Tenant
 	SecretMac     []byte
+	KeyThumbprint *string
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 	LastUsedAt    *time.Time
@@ -264,6 +281,7 @@ func (q *Queries) MemberToken(ctx context.Context, id connectors.MemberTokenID) 
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
 		&i.SecretMac,
+		&i.KeyThumbprint,
 		&i.CreatedAt,
 		&i.ExpiresAt,
 		&i.LastUsedAt,
@@ -289,8 +307,8 @@ func (q *Queries) MemberToken(ctx context.Context, id connectors.MemberTokenID) 
 }
 
 const registerClient = `-- name: RegisterClient :exec
-insert into mcp_clients (id, name, redirect_uris, address, created_at)
-values ($1, $2, $3, $4, $5)
+insert into mcp_clients (id, name, redirect_uris, address, created_at, dpop_required)
+values ($1, $2, $3, $4, $5, $6)
 `
 
 type RegisterClientParams struct {
@@ -299,6 +317,7 @@ type RegisterClientParams struct {
 	RedirectUris []string
 	Address      string
 	CreatedAt    time.Time
+	DpopRequired bool
 }
 
 func (q *Queries) RegisterClient(ctx context.Context, arg RegisterClientParams) error {
@@ -308,6 +327,7 @@ func (q *Queries) RegisterClient(ctx context.Context, arg RegisterClientParams) 
 		arg.RedirectUris,
 		arg.Address,
 		arg.CreatedAt,
+		arg.DpopRequired,
 	)
 	return err
 }

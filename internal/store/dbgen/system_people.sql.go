@@ -70,7 +70,7 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 }
 
 const agentToken = `-- name: AgentToken :one
-select agent_tokens.tenant_id, agent_tokens.id, agent_tokens.agent_id, agent_tokens.name, agent_tokens.prefix, agent_tokens.secret_mac, agent_tokens.created_at, agent_tokens.expires_at, agent_tokens.last_used_at, agent_tokens.agent_client_id, agent_tokens.resource, agent_tokens.agent_workload_id
+select agent_tokens.tenant_id, agent_tokens.id, agent_tokens.agent_id, agent_tokens.name, agent_tokens.prefix, agent_tokens.secret_mac, agent_tokens.created_at, agent_tokens.expires_at, agent_tokens.last_used_at, agent_tokens.agent_client_id, agent_tokens.resource, agent_tokens.agent_workload_id, agent_tokens.key_thumbprint
 from agent_tokens
 where agent_tokens.id = $1
 `
@@ -92,6 +92,7 @@ func (q *Queries) AgentToken(ctx context.Context, id connectors.AgentTokenID) (A
 		&i.AgentClientID,
 		&i.Resource,
 		&i.AgentWorkloadID,
+		&i.KeyThumbprint,
 	)
 	return i, err
 }

@@ -1,0 +1,2 @@
+// Package jwstest signs DPoP proofs as a client does.
+package jwstest

@@ -1,0 +1,168 @@
+package jws
+
+import (
+	"crypto"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	josejson "github.com/go-jose/go-jose/v4/json"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"patchbay/internal/fault"
+)
+
+// Bounds of proofs.
+const (
+	maxProof     = 6 << 10         // bytes; a key of 8192 bits fits
+	maxProofAge  = 5 * time.Minute // since iat: clients' clocks are late
+	proofLeeway  = time.Minute     // of iat: clients' clocks are ahead
+	proofType    = "dpop+jwt"
+	thumbprintID = "dpop proof\x00"
+)
+
+// CodeInvalidProof is the code of refused proofs (RFC 9449 section 5), CodeWrongScheme that of tokens in a scheme that is not theirs.
+const (
+	CodeInvalidProof = "invalid_dpop_proof"
+	CodeWrongScheme  = "wrong_token_scheme"
+)
+
+// IsThumbprint reports whether a text is the SHA-256 thumbprint of a key, as in jkt (RFC 9449 section 6).
+func IsThumbprint(text string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil && len(raw) == sha256.Size
+}
+
+// Proof is a verified DPoP proof. The caller must refuse a second one with the same ID until it expires.
+type Proof struct {
+	Key       string            // its thumbprint (RFC 7638), base64url
+	ID        [sha256.Size]byte // of the key and jti
+	ExpiresAt time.Time         // it is refused later
+}
+
+// Request is what a proof must be for.
+type Request struct {
+	Method string
+	URL    string // as clients send it, without query
+	Token  string // the access token; empty: at the token endpoint
+	Now    time.Time
+}
+
+// HasProof reports whether a request has a proof or more.
+func HasProof(h http.Header) bool { return len(h["Dpop"]) > 0 }
+
+// VerifyProof verifies the proof of a request's header (RFC 9449 section 4.3). The error is Unauthenticated with the code
+// CodeInvalidProof.
+func VerifyProof(h http.Header, r Request) (Proof, error) {
+	all := h["Dpop"]
+	switch {
+	case len(all) == 0:
+		return Proof{}, NewProofError("Send a DPoP proof.")
+	case len(all) > 1 || strings.Contains(all[0], ","):
+		return Proof{}, NewProofError("Send one DPoP proof only.")
+	case len(all[0]) > maxProof:
+		return Proof{}, NewProofError("The DPoP proof is too long.")
+	}
+	signed, err := jose.ParseSignedCompact(all[0], Algorithms)
+	if err != nil || len(signed.Signatures) != 1 {
+		return Proof{}, NewProofError("The DPoP proof is no JWT with an accepted algorithm and a public key.")
+	}
+	header := signed.Signatures[0].Protected
+	key := header.JSONWebKey
+	if typ, _ := header.ExtraHeaders[jose.HeaderType].(string); typ != proofType {
+		return Proof{}, NewProofError("The DPoP proof has another type (typ).")
+	}
+	if key == nil || !key.IsPublic() || !IsKeyFor(*key, jose.SignatureAlgorithm(header.Algorithm)) {
+		return Proof{}, NewProofError("The DPoP proof has no public key for its algorithm (jwk).")
+	}
+	var claims proofClaims
+	if josejson.Unmarshal(signed.UnsafePayloadWithoutVerification(), &claims) != nil {
+		return Proof{}, NewProofError("The DPoP proof has unreadable claims.")
+	}
+	if why := claims.findMismatch(r); why != "" {
+		return Proof{}, NewProofError(why)
+	}
+	if _, err := signed.Verify(key); err != nil {
+		return Proof{}, NewProofError("The DPoP proof has a wrong signature.")
+	}
+	sum, err := key.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return Proof{}, NewProofError("The DPoP proof has no public key for its algorithm (jwk).")
+	}
+	p := Proof{Key: base64.RawURLEncoding.EncodeToString(sum), ExpiresAt: claims.IssuedAt.Time().Add(maxProofAge)}
+	p.ID = sha256.Sum256([]byte(thumbprintID + string(sum) + claims.ID))
+	return p, nil
+}
+
+// NewProofError is a refusal of a proof.
+func NewProofError(sentence string) error {
+	return &fault.Error{Kind: fault.Unauthenticated, Code: CodeInvalidProof, Message: sentence}
+}
+
+// proofClaims are the claims of a proof (RFC 9449 section 4.2).
+type proofClaims struct {
+	ID        string           `json:"jti"`
+	Method    string           `json:"htm"`
+	URL       string           `json:"htu"`
+	TokenHash string           `json:"ath"`
+	IssuedAt  *jwt.NumericDate `json:"iat"`
+	Expiry    *jwt.NumericDate `json:"exp"`
+}
+
+// findMismatch describes what is wrong with the claims; empty: nothing.
+func (c proofClaims) findMismatch(r Request) string {
+	switch {
+	case c.ID == "":
+		return "The DPoP proof has no identifier (jti)."
+	case c.Method != r.Method:
+		return "The DPoP proof is for another method (htm)."
+	case !isSameURL(c.URL, r.URL):
+		return "The DPoP proof is for another URL (htu)."
+	case c.IssuedAt == nil:
+		return "The DPoP proof has no time (iat)."
+	case c.IssuedAt.Time().After(r.Now.Add(proofLeeway)), c.IssuedAt.Time().Before(r.Now.Add(-maxProofAge)):
+		return "The DPoP proof isn't from now (iat). Check the clock."
+	case c.Expiry != nil && !c.Expiry.Time().After(r.Now):
+		return "The DPoP proof has expired (exp)."
+	case r.Token != "" && !isHashOf(c.TokenHash, r.Token):
+		return "The DPoP proof is for another token (ath)."
+	}
+	return ""
+}
+
+// isHashOf reports whether ath is the hash of a token.
+func isHashOf(ath, token string) bool {
+	sum := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare([]byte(ath), []byte(base64.RawURLEncoding.EncodeToString(sum[:]))) == 1
+}
+
+func isSameURL(said, real string) bool {
+	n := normalizeURL(said)
+	return said == real || n != "" && n == normalizeURL(real)
+}
+
+// normalizeURL returns a URL without query and fragment, scheme and host in lower case, without a default port (RFC 9449 section 4.3);
+// empty for none.
+func normalizeURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil {
+		return ""
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch {
+	case scheme == "https":
+		host = strings.TrimSuffix(host, ":443")
+	case scheme == "http":
+		host = strings.TrimSuffix(host, ":80")
+	}
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	return scheme + "://" + host + path
+}
