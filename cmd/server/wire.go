@@ -119,7 +119,7 @@ func (h *app) buildSCIM() (*scim.Service, error) {
 func (h *app) buildServices(egress *safehttp.Policy) {
 	s, d := h.run, h.database
 	h.auth = auth.New(auth.Options{
-		Store: d.Store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, Log: s.log, HistoryDays: s.server.HistoryDays,
+		Store: d.Store, Secure: h.baseURL.Scheme == "https", Host: h.baseURL.Host, BaseURL: strings.TrimRight(h.baseURL.String(), "/"), Log: s.log, HistoryDays: s.server.HistoryDays,
 		SessionIdle: s.server.SessionIdle, SessionLifetime: s.server.SessionLife,
 	})
 	h.respond = respond.New(s.log, h.auth.Sessions())

@@ -18,6 +18,7 @@ type Token struct {
 	connectors.AgentToken
 	Tenant   connectors.TenantID
 	Resource string // the only gateway path that it opens; empty: all
+	Key      string // thumbprint of the key that it is bound to (RFC 9449); empty: none
 }
 
 // tokenEntry is a cached verified token.
@@ -133,7 +134,7 @@ func (c *Cache) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256
 		return nil, fmt.Errorf("find agent token: %w", err)
 	}
 	if err == nil {
-		err = c.store.VerifyBearer(ctx, bearer, stored.SecretMAC)
+		err = c.store.VerifyBearer(ctx, bearer.Bound(stored.Key), stored.SecretMAC)
 	}
 	switch {
 	case store.IsDatabaseUnavailable(err): // the key that signed it may not be loaded yet
@@ -143,7 +144,7 @@ func (c *Cache) readToken(ctx context.Context, bearer secret.Bearer, sum [sha256
 		return nil, newUnknownTokenError()
 	}
 	e := &tokenEntry{
-		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant, Resource: stored.Resource}, stamp: stamp,
+		token: Token{AgentToken: stored.Token, Tenant: stored.Tenant, Resource: stored.Resource, Key: stored.Key}, stamp: stamp,
 		entry: c.ensureEntry(stored.Tenant, stored.Token.AgentID),
 	}
 	if used := stored.Token.LastUsedAt; used != nil {

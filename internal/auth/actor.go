@@ -47,6 +47,8 @@ type Actor struct {
 
 	Program *store.ActingClient // OAuth client that acts as the person; nil: none
 
+	provenKey string // thumbprint of the key of the request's proof; empty: it had none
+
 	EntryPoint string // entry point of the request, if another one performs it: "mcp"; for the audit log
 }
 

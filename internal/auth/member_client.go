@@ -1,13 +1,13 @@
 package auth
 
 import (
-	"context"
 	"fmt"
-	"strings"
+	"net/http"
 	"time"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
@@ -46,17 +46,18 @@ func (s *Service) EndReason(l ClientAuthorization, today store.ClientOwner, now 
 }
 
 // fromBearerOrClient identifies the caller of an Authorization header where clients of members are admitted.
-func (s *Service) fromBearerOrClient(ctx context.Context, header string) (Actor, error) {
-	scheme, token, _ := strings.Cut(header, " ")
-	if text := secret.Text(strings.TrimSpace(token)); strings.EqualFold(scheme, "Bearer") && secret.IsBearer(secret.MemberBearer, text) {
-		return s.fromMemberToken(ctx, text)
+func (s *Service) fromBearerOrClient(r *http.Request) (Actor, error) {
+	header := r.Header.Get("Authorization")
+	if bearer := jws.ParseAuthorization(header); secret.IsBearer(secret.MemberBearer, secret.Text(bearer.Token)) {
+		return s.fromMemberToken(r, bearer)
 	}
-	return s.FromBearer(ctx, header)
+	return s.FromBearer(r.Context(), header)
 }
 
 // fromMemberToken identifies the member that a client acts as. Membership and role are read on each request.
-func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor, error) {
-	token, ok := secret.ParseBearer(secret.MemberBearer, text)
+func (s *Service) fromMemberToken(r *http.Request, bearer jws.Bearer) (Actor, error) {
+	ctx := r.Context()
+	token, ok := secret.ParseBearer(secret.MemberBearer, secret.Text(bearer.Token))
 	if !ok {
 		return Actor{}, newBadKeyError("Incomplete token.")
 	}
@@ -65,7 +66,7 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Actor{}, fmt.Errorf("find member token: %w", err)
 	}
-	if err != nil || s.store.VerifyBearer(ctx, token, t.SecretMAC) != nil {
+	if err != nil || s.store.VerifyBearer(ctx, token.Bound(t.Key), t.SecretMAC) != nil {
 		return Actor{}, newBadKeyError("Unknown or revoked token.")
 	}
 	now := s.now()
@@ -75,9 +76,13 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 	if why := s.EndReason(ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, t.Owner, now); why != "" {
 		return Actor{}, newBadKeyError("This client's access ended: " + why + ". Have it sign in again.")
 	}
+	if err := s.checkProof(r, bearer, t); err != nil {
+		return Actor{}, err
+	}
 	a := newPersonActor(t.UserID, t.Member, nil)
 	a.Role = t.Scope.Limit(a.Role)
 	a.BySSO = t.BySSO
+	a.provenKey = t.Key
 	a.Program = &store.ActingClient{ID: t.Client, Name: t.Name, Host: t.Host}
 	a.MustEnrolSecondFactor = t.Member.Tenant.SecondFactorRequired && !t.Member.SecondFactor && !t.BySSO
 	if t.UsedAt == nil || now.Sub(*t.UsedAt) >= time.Minute {
@@ -86,4 +91,20 @@ func (s *Service) fromMemberToken(ctx context.Context, text secret.Text) (Actor,
 		}
 	}
 	return requireEnrolled(a, nil)
+}
+
+// checkProof verifies the proof of a bound token and records its use. A request that is identified again has used its proof.
+func (s *Service) checkProof(r *http.Request, bearer jws.Bearer, t store.StoredMemberToken) error {
+	if a, ok := ActorFrom(r.Context()); ok && bearer.Proves && t.Key != "" && a.provenKey == t.Key {
+		return nil
+	}
+	proof, err := bearer.Verify(t.Key, r, s.baseURL+r.URL.EscapedPath(), s.now())
+	if err != nil || proof == nil {
+		return err
+	}
+	first, err := s.store.Tenant(t.Member.Tenant.ID).Workloads().UseProof(r.Context(), proof.ID[:], proof.ExpiresAt)
+	if err == nil && !first {
+		err = jws.NewUsedError()
+	}
+	return err
 }

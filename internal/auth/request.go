@@ -26,7 +26,7 @@ func (s *Service) Identify(r *http.Request) (context.Context, []slog.Attr, error
 // use the session. A token of a client that acts as a member yields that member with the current role and no
 // session.
 func (s *Service) IdentifyBearer(r *http.Request) (context.Context, []slog.Attr, error) {
-	return withActor(r)(s.fromBearerOrClient(r.Context(), r.Header.Get("Authorization")))
+	return withActor(r)(s.fromBearerOrClient(r))
 }
 
 // IdentifyPerson is Identify for pages: it refuses an Authorization header. The cross-origin check passes such

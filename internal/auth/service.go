@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Store        *store.Store
 	Secure       bool   // the base URL is https: cookies are Secure and __Host-
+	BaseURL      string // without a trailing slash: where clients reach Patchbay, for proofs
 	Host         string // host name for one-time code apps; may be empty
 	Log          *slog.Logger
 	Now          func() time.Time // nil: time.Now
@@ -38,6 +39,7 @@ type Service struct {
 	idle     time.Duration
 	lifetime time.Duration
 	host     string
+	baseURL  string
 
 	touchedMu sync.Mutex
 	touched   map[connectors.APIKeyID]time.Time // guarded by touchedMu: when each key's use was recorded
@@ -64,6 +66,7 @@ func New(o Options) *Service {
 		idle:     cmp.Or(o.SessionIdle, SessionIdle),
 		lifetime: cmp.Or(o.SessionLifetime, SessionLifetime),
 		host:     o.Host,
+		baseURL:  o.BaseURL,
 		touched:  map[connectors.APIKeyID]time.Time{},
 	}
 }

@@ -40,7 +40,7 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 	if len(text) > maxAssertion {
 		return a, "too long", nil
 	}
-	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
 	if err != nil || len(signed.Signatures) != 1 {
 		return a, "no JWT with an accepted algorithm", nil //nolint:nilerr // a reason to refuse it
 	}

@@ -46,7 +46,7 @@ func isIdentityAssertion(text string) bool {
 	if len(text) > maxAssertion {
 		return false
 	}
-	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
 	return err == nil && len(signed.Signatures) == 1 && isIdentityType(signed)
 }
 
@@ -117,7 +117,7 @@ func (s *Server) exchangeIdentity(ctx context.Context, f url.Values, proof *jws.
 }
 
 func parseIdentity(text string) (signedIdentity, bool) {
-	signed, err := jose.ParseSignedCompact(text, jws.Algorithms)
+	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
 	if len(text) > maxAssertion || err != nil || len(signed.Signatures) != 1 || !isIdentityType(signed) {
 		return signedIdentity{}, false
 	}

@@ -3,8 +3,6 @@ package authserver
 import (
 	"net/http"
 
-	"github.com/go-jose/go-jose/v4"
-
 	"patchbay/internal/connectors"
 	"patchbay/internal/jws"
 	"patchbay/internal/oauth"
@@ -29,7 +27,7 @@ type serverMetadata struct {
 	Documents             bool     `json:"client_id_metadata_document_supported"`
 	GrantProfiles         []string `json:"authorization_grant_profiles_supported"`
 
-	ProofAlgorithms []jose.SignatureAlgorithm `json:"dpop_signing_alg_values_supported"` // RFC 9449 section 5.1
+	ProofAlgorithms []string `json:"dpop_signing_alg_values_supported"` // RFC 9449 section 5.1
 }
 
 func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
@@ -52,6 +50,6 @@ func (s *Server) serveMetadata(w http.ResponseWriter, _ *http.Request) {
 		Scopes:                []string{Scope, string(connectors.ScopeAdminRead), string(connectors.ScopeAdmin)},
 		Iss:                   true,
 		Documents:             true,
-		ProofAlgorithms:       jws.Algorithms,
+		ProofAlgorithms:       jws.Algorithms(),
 	})
 }

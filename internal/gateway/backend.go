@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/jws"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/store"
 	"patchbay/internal/tracing"
@@ -20,6 +21,7 @@ type backend struct {
 	token         *agentview.Token
 	origin        connectors.CallOrigin
 	wait          store.WaitBudget
+	proof         *jws.Proof // of a bound token; nil: the token is plain
 }
 
 var (

@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp/serve"
 	"patchbay/internal/middleware"
@@ -186,6 +187,10 @@ func (h *Handler) serveMCP(w http.ResponseWriter, r *http.Request, id string, be
 		h.writeRateLimited(w, r, wait)
 		return
 	}
+	if err := b.useProof(r.Context()); err != nil {
+		h.writeCallerRefusal(w, r, id, err)
+		return
+	}
 	*begun = true
 	h.server.Handle(w, r, callerKey(b), b)
 }
@@ -196,12 +201,16 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked another one
 		return fault.Errorf(fault.Malformed, "Send only one Authorization header.")
 	}
-	text := parseBearer(r)
+	bearer := jws.ParseAuthorization(r.Header.Get("Authorization"))
+	text := secret.Text(bearer.Token)
 	if text.Empty() {
 		return fault.Errorf(fault.Unauthenticated, "Send an agent token as Authorization: Bearer pb_agent_….")
 	}
 	b.wait = store.WaitBudget{From: middleware.ClientNetwork(b.origin.Address)}
 	if err := b.loadToken(r.Context(), text); err != nil {
+		return err
+	}
+	if b.proof, err = bearer.Verify(b.token.Key, r, b.h.base+r.URL.EscapedPath(), b.h.now()); err != nil {
 		return err
 	}
 	if b.token.Resource != "" && b.token.Resource != mcpAddress(r.URL.Path) {
@@ -234,13 +243,18 @@ func (b *backend) loadToken(ctx context.Context, text secret.Text) (err error) {
 	return err
 }
 
-// parseBearer returns the request's bearer token (RFC 6750 section 2.1), or "".
-func parseBearer(r *http.Request) secret.Text {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+// useProof records the use of the request's proof, and refuses one that any process has seen before.
+func (b *backend) useProof(ctx context.Context) error {
+	if b.proof == nil {
+		return nil
 	}
-	return secret.Text(strings.TrimSpace(token))
+	return b.h.store.Retry(ctx, &b.wait, func(ctx context.Context) error {
+		first, err := b.h.store.Tenant(b.token.Tenant).Workloads().UseProof(ctx, b.proof.ID[:], b.proof.ExpiresAt)
+		if err == nil && !first {
+			err = jws.NewUsedError()
+		}
+		return err
+	})
 }
 
 // agentKeyBytes is the length of the tenant and agent ids in a callerKey.

@@ -23,7 +23,7 @@ func (h *Handler) writeRefusal(w http.ResponseWriter, r *http.Request, id string
 	h.logRefusal(r, f, id)
 	respond.SetRetryAfter(header, f)
 	if f.Kind == fault.Unauthenticated {
-		h.setChallenge(header, r)
+		header.Set("WWW-Authenticate", respond.ResourceChallenge(f, r.Header.Get("Authorization"), h.base+metadataPath+mcpAddress(r.URL.Path)))
 	}
 	header.Set("Content-Type", respond.ProblemMediaType)
 	control := http.NewResponseController(w)
@@ -58,14 +58,4 @@ func (h *Handler) logRefusal(r *http.Request, f *fault.Error, id string) {
 	case f.Kind == fault.Unavailable:
 		h.log.WarnContext(r.Context(), "request not served", slog.String("request_id", id), slog.Any("error", f))
 	}
-}
-
-// setChallenge sets WWW-Authenticate (RFC 6750 section 3) with the resource metadata URL (RFC 9728 section
-// 5.1).
-func (h *Handler) setChallenge(header http.Header, r *http.Request) {
-	value := `Bearer resource_metadata="` + h.base + metadataPath + mcpAddress(r.URL.Path) + `"`
-	if r.Header.Get("Authorization") != "" {
-		value += `, error="invalid_token"`
-	}
-	header.Set("WWW-Authenticate", value)
 }

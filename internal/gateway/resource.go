@@ -7,6 +7,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 )
 
 const (
@@ -53,6 +54,9 @@ type protectedResource struct {
 	Name          string   `json:"resource_name"`
 	Methods       []string `json:"bearer_methods_supported"`
 	Documentation string   `json:"resource_documentation"`
+
+	ProofAlgorithms []string `json:"dpop_signing_alg_values_supported"`
+	ProofRequired   bool     `json:"dpop_bound_access_tokens_required"` // RFC 9449 section 7.1: plain tokens work, too
 }
 
 // serveMetadata names the authorization server and the documentation of tokens. It does not reveal which
@@ -84,5 +88,6 @@ func (h *Handler) serveMetadata(w http.ResponseWriter, r *http.Request, id strin
 	header.Set("Access-Control-Allow-Origin", "*") // public data
 	_ = json.NewEncoder(w).Encode(protectedResource{
 		Resource: resource, Servers: []string{h.base}, Scopes: scopes, Name: name, Methods: []string{"header"}, Documentation: h.base + "/agents",
+		ProofAlgorithms: jws.Algorithms(),
 	})
 }

@@ -15,23 +15,22 @@ const (
 	maxRSABits = 8192
 )
 
-// Algorithms are the accepted ones. None uses a shared secret, so a public key never verifies a MAC.
-var Algorithms = []jose.SignatureAlgorithm{
+// SignatureAlgorithms are the accepted ones. None uses a shared secret, so a public key never verifies a MAC.
+var SignatureAlgorithms = []jose.SignatureAlgorithm{
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 }
 
-// AlgorithmNames returns the names of Algorithms, separated by spaces (RFC 9449 section 7.1).
-func AlgorithmNames() string { return algorithmNames }
-
-var algorithmNames = joinAlgorithms()
-
-func joinAlgorithms() string {
-	names := make([]string, len(Algorithms))
-	for i, alg := range Algorithms {
+// Algorithms returns the names of SignatureAlgorithms, for metadata.
+func Algorithms() []string {
+	names := make([]string, len(SignatureAlgorithms))
+	for i, alg := range SignatureAlgorithms {
 		names[i] = string(alg)
 	}
-	return strings.Join(names, " ")
+	return names
 }
+
+// AlgorithmNames returns the names separated by spaces (RFC 9449 section 7.1).
+func AlgorithmNames() string { return strings.Join(Algorithms(), " ") }
 
 // IsKeyFor reports whether a key is for signatures of an algorithm (RFC 7518 section 3).
 func IsKeyFor(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {

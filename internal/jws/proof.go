@@ -26,10 +26,10 @@ const (
 	thumbprintID = "dpop proof\x00"
 )
 
-// CodeInvalidProof is the code of refused proofs (RFC 9449 section 5), CodeWrongScheme that of tokens in a scheme that is not theirs.
+// Codes of refusals (RFC 9449 section 7.1): of a proof, and of a token in a scheme that is not its own or with another key.
 const (
 	CodeInvalidProof = "invalid_dpop_proof"
-	CodeWrongScheme  = "wrong_token_scheme"
+	CodeInvalidToken = "invalid_token"
 )
 
 // IsThumbprint reports whether a text is the SHA-256 thumbprint of a key, as in jkt (RFC 9449 section 6).
@@ -68,7 +68,7 @@ func VerifyProof(h http.Header, r Request) (Proof, error) {
 	case len(all[0]) > maxProof:
 		return Proof{}, NewProofError("The DPoP proof is too long.")
 	}
-	signed, err := jose.ParseSignedCompact(all[0], Algorithms)
+	signed, err := jose.ParseSignedCompact(all[0], SignatureAlgorithms)
 	if err != nil || len(signed.Signatures) != 1 {
 		return Proof{}, NewProofError("The DPoP proof is no JWT with an accepted algorithm and a public key.")
 	}
@@ -98,6 +98,51 @@ func VerifyProof(h http.Header, r Request) (Proof, error) {
 	p.ID = sha256.Sum256([]byte(thumbprintID + string(sum) + claims.ID))
 	return p, nil
 }
+
+// Bearer is a token of an Authorization header.
+type Bearer struct {
+	Token  string
+	Proves bool // by the scheme DPoP
+}
+
+// ParseAuthorization parses a header of the schemes Bearer and DPoP (RFC 6750 section 2.1, RFC 9449 section 7.1). Of others the token is
+// empty.
+func ParseAuthorization(header string) Bearer {
+	scheme, token, _ := strings.Cut(header, " ")
+	proves := strings.EqualFold(scheme, "DPoP")
+	if !proves && !strings.EqualFold(scheme, "Bearer") {
+		return Bearer{}
+	}
+	return Bearer{Token: strings.TrimSpace(token), Proves: proves}
+}
+
+// Verify verifies the proof for a token that is bound to key; empty: it is not bound. The proof is nil for a plain token. A token in
+// another scheme than its own is refused. The errors are Unauthenticated with a code.
+func (b Bearer) Verify(key string, r *http.Request, url string, now time.Time) (*Proof, error) {
+	switch {
+	case key == "" && !b.Proves:
+		return nil, nil //nolint:nilnil // a plain token has no proof
+	case key == "":
+		return nil, newTokenError("This token isn't bound to a key. Send it as Bearer.")
+	case !b.Proves:
+		return nil, newTokenError("This token is bound to a key. Send it as DPoP, with a proof.")
+	}
+	p, err := VerifyProof(r.Header, Request{Method: r.Method, URL: url, Token: b.Token, Now: now})
+	if err == nil && p.Key != key {
+		err = newTokenError("This token is bound to another key.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+func newTokenError(sentence string) error {
+	return &fault.Error{Kind: fault.Unauthenticated, Code: CodeInvalidToken, Message: sentence}
+}
+
+// NewUsedError is the refusal of a proof that was used before.
+func NewUsedError() error { return NewProofError("This DPoP proof was used before (jti).") }
 
 // NewProofError is a refusal of a proof.
 func NewProofError(sentence string) error {

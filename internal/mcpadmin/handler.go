@@ -115,10 +115,8 @@ func callerKey(who auth.Actor) string {
 
 // writeRefusal refuses a request. A 401 names the resource metadata (RFC 9728 section 5.1).
 func (h *Handler) writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
-	says := `Bearer resource_metadata="` + strings.TrimRight(h.base.String(), "/") + "/.well-known/oauth-protected-resource" + Path + `"`
-	if r.Header.Get("Authorization") != "" {
-		says += `, error="invalid_token"`
-	}
+	metadata := strings.TrimRight(h.base.String(), "/") + "/.well-known/oauth-protected-resource" + Path
+	says := respond.ResourceChallenge(fault.As(err), r.Header.Get("Authorization"), metadata)
 	h.respond.Problem(&challengeWriter{w, says}, r, err)
 }
 

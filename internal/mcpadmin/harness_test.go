@@ -48,6 +48,8 @@ type testEnv struct {
 	url  string // of the server
 	http *http.Client
 
+	prove func(*http.Request) // adds the proof of a bound token; nil: tokens are plain
+
 	mu       sync.Mutex // guards requests
 	requests []string   // to the API, "METHOD /path"
 }
@@ -95,7 +97,7 @@ func (w *testEnv) buildAPI(t *testing.T, opts []func(*api.Options)) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	egress := safehttp.New(safehttp.Options{Mode: safehttp.Local})
-	w.auth = auth.New(auth.Options{Store: w.St, Log: log})
+	w.auth = auth.New(auth.Options{Store: w.St, Log: log, BaseURL: w.url})
 	authorization := &oauth.Client{HTTP: egress.Client(), CheckURL: egress.CheckURL}
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: "test"}
 	resolver := credentials.NewRefreshing(credentials.Options{Store: w.St, OAuth: authorization})
@@ -159,14 +161,18 @@ func (w *testEnv) newAPIKey(t *testing.T, tenant connectors.TenantID, role conne
 
 // bearerTransport sends an API key with each request.
 type bearerTransport struct {
-	key  string
-	next http.RoundTripper
+	key   string
+	next  http.RoundTripper
+	prove func(*http.Request)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (b bearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.key)
+	if b.prove != nil {
+		b.prove(r)
+	}
 	return b.next.RoundTrip(r)
 }
 
@@ -199,7 +205,7 @@ func (w *testEnv) connect(t *testing.T, key, revision, answer string) *mcpClient
 		}
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "assistant", Version: "1"}, o)
-	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearerTransport{key, w.http.Transport}}}
+	way := &sdk.StreamableClientTransport{Endpoint: w.url + mcpadmin.Path, HTTPClient: &http.Client{Transport: bearerTransport{key, w.http.Transport, w.prove}}}
 	session, err := client.Connect(t.Context(), way, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
