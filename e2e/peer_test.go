@@ -16,7 +16,8 @@ import (
 // installPeers gets the npm packages once a test binary, at the versions of peers/package-lock.json.
 var installPeers = sync.OnceValue(func() error {
 	if installed("@modelcontextprotocol/server-everything") && installed("@modelcontextprotocol/server-filesystem") && installed("oidc-provider") &&
-		installed("@modelcontextprotocol/inspector") && installed("@modelcontextprotocol/client") && installed("standardwebhooks") && installed("smtp-server") {
+		installed("@modelcontextprotocol/inspector") && installed("@modelcontextprotocol/client") && installed("standardwebhooks") && installed("smtp-server") &&
+		installed("oauth4webapi") {
 		return nil
 	}
 	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=5")

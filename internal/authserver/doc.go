@@ -17,6 +17,9 @@
 // A client may also sign a member in without a screen, with an identity assertion of the tenant's provider (identity.go, ID-JAG). It then
 // acts as the member's own agent for this client, by the rules of the consent screen, for the life of one access token.
 //
+// A DPoP proof (proof.go, RFC 9449) binds what is issued for it to the client's key: access tokens, refresh tokens and, by dpop_jkt, the code.
+// The MAC of each covers the thumbprint, so a release without proofs knows none of them.
+//
 // A client's state is one row (agent_clients), deleted with its agent and with the person's membership (access_end.go).
 //
 // The pages are in package admin. Patchbay's own sign-ins at other servers are in packages oauth, connect and sso.

@@ -224,6 +224,8 @@ func TestDPoP_ClientThatNeedsProofsGetsNoBearerToken(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.wantRefused("refresh without proof", w.refresh(client, r.text("refresh_token")), "invalid_dpop_proof", 1)
+	document, _ := w.serves("dpop_bound_access_tokens", true)
+	w.wantRefused("by its metadata document", w.token(exchanges(document, w.code(document))), "invalid_dpop_proof", 1)
 }
 
 func TestDPoP_WorkloadsTokenIsBound(t *testing.T) {
