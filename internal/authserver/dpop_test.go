@@ -134,9 +134,22 @@ func TestDPoP_RefreshTokenIsBoundByItsFirstProof(t *testing.T) {
 	w.wantRefused("without proof", w.refresh(client, bound.text("refresh_token")), "invalid_dpop_proof", 2)
 	w.wantRefused("the one before, without proof", w.refresh(client, plain.text("refresh_token")), "invalid_dpop_proof", 2)
 	w.passes(time.Minute)
-	w.wantRefused("reuse of the one before", w.proved(p, refreshes(client, plain.text("refresh_token"))), "invalid_grant", 0)
+	w.wantRefused("reuse of the one before", w.refresh(client, plain.text("refresh_token")), "invalid_grant", 0)
 	if ends := w.ends(); len(ends) != 1 {
 		t.Errorf("reuse is not noticed: %v", ends)
+	}
+}
+
+// TestDPoP_RepeatedRefreshBindsNothing: a thief that repeats a refresh at once, with a key, must not bind the client's new token.
+func TestDPoP_RepeatedRefreshBindsNothing(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	client, thief := w.registers(callback), w.prover()
+	first := w.signedIn(client)
+	second := w.refresh(client, first.text("refresh_token"))
+	w.wantRefused("a repetition with a key", w.proved(thief, refreshes(client, first.text("refresh_token"))), "invalid_dpop_proof", 2)
+	if r := w.refresh(client, second.text("refresh_token")); r.Status != http.StatusOK {
+		t.Errorf("the client's token is bound to another key: %+v", r)
 	}
 }
 
@@ -238,6 +251,8 @@ func TestDPoP_WorkloadsTokenIsBound(t *testing.T) {
 	if cnf, _ := c.introspected(r.text("access_token"))["cnf"].(map[string]any); r.text("token_type") != "DPoP" || cnf["jkt"] != p.Thumbprint(t) {
 		t.Errorf("%+v", r)
 	}
+	c.wantRefused("the same JWT at once, without proof", c.token(form), "invalid_grant", 1)
+	c.wantRefused("the same JWT at once, with another key", c.proved(c.prover(), form), "invalid_grant", 1)
 	c.wantRefused("a used proof", c.post("/oauth/token", with(form, "assertion", c.valid()), "DPoP", proof), "invalid_dpop_proof", 1)
 	c.wantTokens("after a used proof", 1, 1)
 }

@@ -125,6 +125,8 @@ func (s *Server) decideRefresh(ctx context.Context, f url.Values, token secret.B
 			return tokenDecision{}, err
 		}
 		resource, known := s.parseResource(f.Get("resource"))
+		// A response was lost, or the client sent two requests.
+		isRepeat := generation+1 == locked.Generation && locked.Now.Sub(locked.RotatedAt) <= replayGrace
 		switch {
 		case !ok || generation == 0 || locked.Generation == 0:
 			return newInvalidGrant("unknown refresh token"), nil
@@ -134,20 +136,17 @@ func (s *Server) decideRefresh(ctx context.Context, f url.Values, token secret.B
 			return tokenDecision{refusal: &oauthError{Code: "invalid_target", Description: "this refresh token is for another resource"}}, nil
 		case !locked.ExpiresAt.After(locked.Now):
 			return newAccessEnd("it did not refresh its token in time"), nil
+		case generation != locked.Generation && !isRepeat: // also without a proof: a thief may have bound the stolen token to another key
+			return newAccessEnd("a refresh token was reused, and may be stolen"), nil
 		case proof != nil && locked.Key != "" && proof.Key != locked.Key:
 			return newInvalidGrant("this refresh token is bound to another key"), nil
+		case proof != nil && locked.Key == "" && isRepeat: // else it would bind the token that the first request got
+			return tokenDecision{refusal: invalidProof("this refresh token was used without a proof")}, nil
 		}
 		if refused, err := useProof(ctx, tx, proof, locked.NeedsProof || locked.Key != ""); err != nil || refused != nil {
 			return tokenDecision{refusal: refused}, err
 		}
-		switch {
-		case generation == locked.Generation:
-			return s.issueTokens(ctx, tx, locked, proof, true)
-		case generation+1 == locked.Generation && locked.Now.Sub(locked.RotatedAt) <= replayGrace:
-			return s.issueTokens(ctx, tx, locked, proof, false) // the response was lost, or the client sent two requests
-		default:
-			return newAccessEnd("a refresh token was reused, and may be stolen"), nil
-		}
+		return s.issueTokens(ctx, tx, locked, proof, !isRepeat)
 	})
 }
 

@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"log/slog"
 	"net/url"
 
@@ -95,6 +96,9 @@ func (s *Server) redeemAssertion(
 ) (given tokenResponse, refused *refusedUse, err error) {
 	id := store.NewAgentTokenID()
 	key := keyOf(a.proof)
+	if key != "" { // a repetition has the same key
+		a.hash = sha256.Sum256(append(a.hash[:], key...))
+	}
 	token := secret.NewBearer(secret.AgentBearer, id.UUID).Bound(key)
 	mac, err := s.store.Keyring().SignBearer(token)
 	if err != nil {
