@@ -48,16 +48,16 @@ func (s *Service) EndReason(l ClientAuthorization, today store.ClientOwner, now 
 // fromBearerOrClient identifies the caller of an Authorization header where clients of members are admitted.
 func (s *Service) fromBearerOrClient(r *http.Request) (Actor, error) {
 	header := r.Header.Get("Authorization")
-	if bearer := jws.ParseAuthorization(header); secret.IsBearer(secret.MemberBearer, secret.Text(bearer.Token)) {
-		return s.fromMemberToken(r, bearer)
+	if given := jws.ParseAuthorization(header); secret.IsBearer(secret.MemberBearer, secret.Text(given.Token)) {
+		return s.fromMemberToken(r, given)
 	}
 	return s.FromBearer(r.Context(), header)
 }
 
 // fromMemberToken identifies the member that a client acts as. Membership and role are read on each request.
-func (s *Service) fromMemberToken(r *http.Request, bearer jws.Bearer) (Actor, error) {
+func (s *Service) fromMemberToken(r *http.Request, given jws.PresentedToken) (Actor, error) {
 	ctx := r.Context()
-	token, ok := secret.ParseBearer(secret.MemberBearer, secret.Text(bearer.Token))
+	token, ok := secret.ParseBearer(secret.MemberBearer, secret.Text(given.Token))
 	if !ok {
 		return Actor{}, newBadKeyError("Incomplete token.")
 	}
@@ -76,7 +76,7 @@ func (s *Service) fromMemberToken(r *http.Request, bearer jws.Bearer) (Actor, er
 	if why := s.EndReason(ClientAuthorization{At: t.AuthorizedAt, BySSO: t.BySSO, AsMember: true}, t.Owner, now); why != "" {
 		return Actor{}, newBadKeyError("This client's access ended: " + why + ". Have it sign in again.")
 	}
-	if err := s.checkProof(r, bearer, t); err != nil {
+	if err := s.checkProof(r, given, t); err != nil {
 		return Actor{}, err
 	}
 	a := newPersonActor(t.UserID, t.Member, nil)
@@ -94,11 +94,11 @@ func (s *Service) fromMemberToken(r *http.Request, bearer jws.Bearer) (Actor, er
 }
 
 // checkProof verifies the proof of a bound token and records its use. A request that is identified again has used its proof.
-func (s *Service) checkProof(r *http.Request, bearer jws.Bearer, t store.StoredMemberToken) error {
-	if a, ok := ActorFrom(r.Context()); ok && bearer.Proves && t.Key != "" && a.provenKey == t.Key {
+func (s *Service) checkProof(r *http.Request, given jws.PresentedToken, t store.StoredMemberToken) error {
+	if a, ok := ActorFrom(r.Context()); ok && given.Proves && t.Key != "" && a.provenKey == t.Key {
 		return nil
 	}
-	proof, err := bearer.Verify(t.Key, r, s.baseURL+r.URL.EscapedPath(), s.now())
+	proof, err := given.Verify(t.Key, r, s.baseURL+r.URL.EscapedPath(), s.now())
 	if err != nil || proof == nil {
 		return err
 	}

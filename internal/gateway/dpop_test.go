@@ -154,6 +154,21 @@ func TestDPoP_ProofIsUsedOnceAtAllReplicas(t *testing.T) {
 	b.wantRefused(t, "for the replica's own URL, which is not the public one", "DPoP", "invalid_dpop_proof", send(other.url, own))
 }
 
+// TestDPoP_UnrecordedProofOpensNothing: where the use of a proof can't be recorded, no call is made. Plain tokens work on.
+func TestDPoP_UnrecordedProofOpensNothing(t *testing.T) {
+	t.Parallel()
+	b := newBoundEnv(t)
+	plain := b.newToken(t, "")
+	b.AsOwner(t, "revoke insert on used_proofs from patchbay_app")
+	got := post(t, b.url+"/mcp", countCall, "Authorization", "DPoP "+b.token, "DPoP", b.proof(t, nil))
+	if got.status < http.StatusInternalServerError || b.calls.Load() != 0 {
+		t.Errorf("%d %s, %d calls", got.status, got.body, b.calls.Load())
+	}
+	if got := post(t, b.url+"/mcp", countCall, "Authorization", "Bearer "+plain); got.status != http.StatusOK || b.calls.Load() != 1 {
+		t.Errorf("a plain token: %d %s", got.status, got.body)
+	}
+}
+
 func TestDPoP_PlainTokensCostNoStatement(t *testing.T) {
 	t.Parallel()
 	b := newBoundEnv(t)

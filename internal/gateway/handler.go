@@ -201,8 +201,8 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked another one
 		return fault.Errorf(fault.Malformed, "Send only one Authorization header.")
 	}
-	bearer := jws.ParseAuthorization(r.Header.Get("Authorization"))
-	text := secret.Text(bearer.Token)
+	given := jws.ParseAuthorization(r.Header.Get("Authorization"))
+	text := secret.Text(given.Token)
 	if text.Empty() {
 		return fault.Errorf(fault.Unauthenticated, "Send an agent token as Authorization: Bearer pb_agent_….")
 	}
@@ -210,7 +210,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	if err := b.loadToken(r.Context(), text); err != nil {
 		return err
 	}
-	if b.proof, err = bearer.Verify(b.token.Key, r, b.h.base+r.URL.EscapedPath(), b.h.now()); err != nil {
+	if b.proof, err = given.Verify(b.token.Key, r, b.h.base+r.URL.EscapedPath(), b.h.now()); err != nil {
 		return err
 	}
 	if b.token.Resource != "" && b.token.Resource != mcpAddress(r.URL.Path) {

@@ -19,11 +19,11 @@ import (
 
 // Bounds of proofs.
 const (
-	maxProof     = 6 << 10         // bytes; a key of 8192 bits fits
-	maxProofAge  = 5 * time.Minute // since iat: clients' clocks are late
-	proofLeeway  = time.Minute     // of iat: clients' clocks are ahead
-	proofType    = "dpop+jwt"
-	thumbprintID = "dpop proof\x00"
+	maxProof    = 6 << 10         // bytes; a key of 8192 bits fits
+	maxProofAge = 5 * time.Minute // since iat: clients' clocks are late
+	proofLeeway = time.Minute     // of iat: clients' clocks are ahead
+	proofType   = "dpop+jwt"
+	proofPrefix = "dpop proof\x00"
 )
 
 // Codes of refusals (RFC 9449 section 7.1): of a proof, and of a token in a scheme that is not its own or with another key.
@@ -95,46 +95,46 @@ func VerifyProof(h http.Header, r Request) (Proof, error) {
 		return Proof{}, NewProofError("The DPoP proof has no public key for its algorithm (jwk).")
 	}
 	p := Proof{Key: base64.RawURLEncoding.EncodeToString(sum), ExpiresAt: claims.IssuedAt.Time().Add(maxProofAge)}
-	p.ID = sha256.Sum256([]byte(thumbprintID + string(sum) + claims.ID))
+	p.ID = sha256.Sum256([]byte(proofPrefix + string(sum) + claims.ID))
 	return p, nil
 }
 
-// Bearer is a token of an Authorization header.
-type Bearer struct {
+// PresentedToken is a token of an Authorization header.
+type PresentedToken struct {
 	Token  string
 	Proves bool // by the scheme DPoP
 }
 
 // ParseAuthorization parses a header of the schemes Bearer and DPoP (RFC 6750 section 2.1, RFC 9449 section 7.1). Of others the token is
 // empty.
-func ParseAuthorization(header string) Bearer {
+func ParseAuthorization(header string) PresentedToken {
 	scheme, token, _ := strings.Cut(header, " ")
 	proves := strings.EqualFold(scheme, "DPoP")
 	if !proves && !strings.EqualFold(scheme, "Bearer") {
-		return Bearer{}
+		return PresentedToken{}
 	}
-	return Bearer{Token: strings.TrimSpace(token), Proves: proves}
+	return PresentedToken{Token: strings.TrimSpace(token), Proves: proves}
 }
 
 // Verify verifies the proof for a token that is bound to key; empty: it is not bound. The proof is nil for a plain token. A token in
 // another scheme than its own is refused. The errors are Unauthenticated with a code.
-func (b Bearer) Verify(key string, r *http.Request, url string, now time.Time) (*Proof, error) {
+func (p PresentedToken) Verify(key string, r *http.Request, url string, now time.Time) (*Proof, error) {
 	switch {
-	case key == "" && !b.Proves:
+	case key == "" && !p.Proves:
 		return nil, nil //nolint:nilnil // a plain token has no proof
 	case key == "":
 		return nil, newTokenError("This token isn't bound to a key. Send it as Bearer.")
-	case !b.Proves:
+	case !p.Proves:
 		return nil, newTokenError("This token is bound to a key. Send it as DPoP, with a proof.")
 	}
-	p, err := VerifyProof(r.Header, Request{Method: r.Method, URL: url, Token: b.Token, Now: now})
-	if err == nil && p.Key != key {
+	proof, err := VerifyProof(r.Header, Request{Method: r.Method, URL: url, Token: p.Token, Now: now})
+	if err == nil && proof.Key != key {
 		err = newTokenError("This token is bound to another key.")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &p, nil
+	return &proof, nil
 }
 
 func newTokenError(sentence string) error {
