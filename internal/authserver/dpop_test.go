@@ -273,3 +273,21 @@ func TestDPoP_IdentityAssertionsTokenIsBound(t *testing.T) {
 	w.AsSystem(t, "update mcp_clients set dpop_required = true", nil)
 	w.wantRefused("a client that needs proofs", w.token(form()), "invalid_dpop_proof", 1)
 }
+
+func TestDPoP_UsedProofsAreKeptUntilTheyExpire(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	client, p := w.registers(callback), w.prover()
+	if r := w.proved(p, exchanges(client, w.code(client))); r.Status != http.StatusOK {
+		t.Fatalf("%+v", r)
+	}
+	for _, want := range []int{1, 0} {
+		if _, err := w.St.System().SweepExpired(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.Count(t, "used_proofs"); n != want {
+			t.Errorf("%d used proofs are kept, want %d", n, want)
+		}
+		w.AsSystem(t, "update used_proofs set expires_at = now() - interval '11 minutes'", nil)
+	}
+}
