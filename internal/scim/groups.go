@@ -49,7 +49,7 @@ func (h groupResources) Create(r *http.Request, a library.ResourceAttributes) (m
 				return err
 			}
 		}
-		made, err = groupResource(ctx, c.tx.SCIM(), g, readProjection(r))
+		made, err = c.readGroup(ctx, g.ID, readProjection(r))
 		return err
 	})
 	return made, err
@@ -207,11 +207,25 @@ func (h groupResources) updateGroup(r *http.Request, id string, next func(groupC
 		if err := c.storeGroup(ctx, groupChange{group: g, members: now}, n); err != nil {
 			return err
 		}
-		updated, err = groupResource(ctx, c.tx.SCIM(), n.group, readProjection(r))
-		updated.Meta.Version = groupVersion(n.group, n.members)
+		updated, err = c.readGroup(ctx, g.ID, readProjection(r))
 		return err
 	})
 	return updated, err
+}
+
+// readGroup returns a group as it is stored, with the version of that.
+func (c *change) readGroup(ctx context.Context, id connectors.SCIMGroupID, shown projection) (library.Resource, error) {
+	g, err := c.tx.SCIM().Group(ctx, id)
+	if err != nil {
+		return library.Resource{}, err
+	}
+	members, err := c.groupMembers(ctx, id)
+	if err != nil {
+		return library.Resource{}, err
+	}
+	stored, err := groupResource(ctx, c.tx.SCIM(), g, shown)
+	stored.Meta.Version = groupVersion(g, members)
+	return stored, err
 }
 
 func (c *change) groupMembers(ctx context.Context, id connectors.SCIMGroupID) ([]connectors.SCIMUserID, error) {

@@ -45,7 +45,7 @@ func (h userResources) Create(r *http.Request, a library.ResourceAttributes) (ma
 		if err := c.applyUser(ctx, &u); err != nil {
 			return err
 		}
-		made, err = userResource(ctx, c.tx.SCIM(), u, readProjection(r))
+		made, err = c.readUser(ctx, u.ID, readProjection(r))
 		return err
 	})
 	return made, err
@@ -173,10 +173,19 @@ func (h userResources) updateUser(
 		if err := c.storeUser(ctx, old, &u); err != nil {
 			return err
 		}
-		updated, err = userResource(ctx, c.tx.SCIM(), u, readProjection(r))
+		updated, err = c.readUser(ctx, u.ID, readProjection(r))
 		return err
 	})
 	return updated, err
+}
+
+// readUser returns a user as it is stored, with the version of that.
+func (c *change) readUser(ctx context.Context, id connectors.SCIMUserID, shown projection) (library.Resource, error) {
+	u, err := c.tx.SCIM().User(ctx, id)
+	if err != nil {
+		return library.Resource{}, err
+	}
+	return userResource(ctx, c.tx.SCIM(), u, shown)
 }
 
 // storeUser stores a changed user. The membership of an inactive one ends first.

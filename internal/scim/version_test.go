@@ -1,7 +1,9 @@
 package scim_test
 
 import (
+	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 )
 
@@ -82,5 +84,56 @@ func TestVersion_OfGroupHasItsMembers(t *testing.T) {
 	})
 	if after := d.version(t, "/Groups/{group}"); after == before {
 		t.Error("the version stayed")
+	}
+}
+
+// The version in the response to a change is that of the stored resource, which may differ from what was sent.
+func TestVersion_OfAChangeIsOfWhatIsStored(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	d.addUser(t, "user", "kim@example.com")
+	d.runSteps(t, []step{{name: "a group", do: "POST /Groups", body: `{"schemas":["` + coreGroup + `"],"displayName":"Staff"}`, status: 201, keep: "group"}})
+	for path, body := range map[string]string{
+		"/Users/{user}":   `{"schemas":["` + coreUser + `"],"userName":"kim@example.com","title":"D\u0000r.","emails":[{"value":"Kim@Example.com","primary":true}]}`,
+		"/Groups/{group}": `{"schemas":["` + coreGroup + `"],"displayName":"St\u0000aff","members":[{"value":"{user}"},{"value":"{user}"}]}`,
+	} {
+		got := d.send(t, http.MethodPut, d.fillIDs(path), d.fillIDs(body))
+		if got.status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, got.status, got.text)
+		}
+		if said, now := got.header.Get("ETag"), d.version(t, path); said != now {
+			t.Errorf("%s: version %s in the response, then %s", path, said, now)
+		}
+	}
+}
+
+// Of concurrent changes, the last that is stored has the version that is read afterwards, and each has a version of its own.
+func TestVersion_OfConcurrentChanges(t *testing.T) {
+	t.Parallel()
+	d := newDirectory(t)
+	d.addUser(t, "user", "kim@example.com")
+	versions := make([]string, 6)
+	var senders sync.WaitGroup
+	path := d.fillIDs("/Users/{user}")
+	for i := range versions {
+		body := fmt.Sprintf(`{"schemas":["%s"],"userName":"kim@example.com","title":"Title %d","emails":[{"value":"kim@example.com"}]}`, coreUser, i)
+		senders.Go(func() {
+			got := d.send(t, http.MethodPut, path, body)
+			if got.status != http.StatusOK {
+				t.Errorf("change %d: %d %s", i, got.status, got.text)
+			}
+			versions[i] = got.header.Get("ETag")
+		})
+	}
+	senders.Wait()
+	now, seen, last := d.version(t, path), map[string]bool{}, false
+	for _, v := range versions {
+		if v == "" || seen[v] {
+			t.Errorf("version %q of two changes, or none", v)
+		}
+		seen[v], last = true, last || v == now
+	}
+	if !last {
+		t.Errorf("%s is of no change: %v", now, versions)
 	}
 }
