@@ -406,14 +406,14 @@ func TestEntered_RequestsTokenWithoutStoring(t *testing.T) {
 	c := newMachineConnection(t, oauthtest.Behaviour{})
 	c.as.AddClient("machine", "s3cret", nil)
 	r, before := c.newResolver(), c.Queries()
-	headers, err := r.HeadersFor(t.Context(), c.connector, connectors.Secret{ClientSecret: "s3cret"})
+	headers, err := r.HeadersFor(t.Context(), c.Tenant, c.connector, connectors.Secret{ClientSecret: "s3cret"})
 	if _, ok := c.as.Accepts(authorizationHeader(t, headers, err)[len("Bearer "):]); !ok {
 		t.Error("the token is not good")
 	}
 	if n := c.Queries() - before; n != 0 {
 		t.Errorf("the database was asked %d times", n)
 	}
-	if headers, err := r.HeadersFor(t.Context(), c.connector, connectors.Secret{ClientSecret: "wrong"}); err == nil {
+	if headers, err := r.HeadersFor(t.Context(), c.Tenant, c.connector, connectors.Secret{ClientSecret: "wrong"}); err == nil {
 		t.Errorf("a wrong secret gave %v", headers)
 	}
 }

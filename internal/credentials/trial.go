@@ -11,11 +11,11 @@ import (
 
 // HeadersFor turns an unsaved secret into headers, to test a connector. A machine's secret requests a token.
 // Nothing is stored.
-func (r *Resolver) HeadersFor(ctx context.Context, c connectors.Connector, s connectors.Secret) ([]Header, error) {
+func (r *Resolver) HeadersFor(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, s connectors.Secret) ([]Header, error) {
 	if !isMachine(c.Auth.Type) {
 		return Headers(c.Auth, s)
 	}
-	return r.requestTrialToken(ctx, connectors.TenantID{}, c, store.GrantTokens{Machine: s})
+	return r.requestTrialToken(ctx, tenant, c, store.GrantTokens{Machine: s})
 }
 
 // HeadersForDraft is HeadersFor with a machine's stored secret, for unsaved settings. nil: none is stored.

@@ -23,9 +23,6 @@ const reasonWorkload = "The authorization server refuses the workload's token. C
 // findWorkloadToken returns the operator's token of that name for the tenant and the connector's server. An admin chooses the server and,
 // by its metadata, the authorization server. So the operator names the servers, and nothing of the connector overrides metadata.
 func (r *Resolver) findWorkloadToken(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, name string) (config.WorkloadToken, error) {
-	if tenant == (connectors.TenantID{}) {
-		return config.WorkloadToken{}, fault.Errorf(fault.Conflict, "A workload token can't be tested before the connector is saved.")
-	}
 	self, err := r.store.Tenant(tenant).Self(ctx)
 	if err != nil {
 		return config.WorkloadToken{}, err

@@ -136,6 +136,33 @@ func TestWorkload_AccessTokenIsNotHandedOutAndEndsWithTheOffer(t *testing.T) {
 	}
 }
 
+// A test before the connector is saved sends the workload's token by the same rules, and stores nothing.
+func TestWorkload_UnsavedConnectorIsTested(t *testing.T) {
+	t.Parallel()
+	f := newFederation(t)
+	c := f.newConnector(t, "ours")
+	c.ID = connectors.ConnectorID{}
+	self, err := f.Door().Self(t.Context())
+	must(t, err)
+	f.token.Tenants = []string{self.Slug}
+	r := f.newResolver()
+	rows := f.Rows(t)
+	headers, err := r.HeadersFor(t.Context(), f.Tenant, c, connectors.Secret{WorkloadToken: "ours"})
+	if got := authorizationHeader(t, headers, err); got != "Bearer access-1" {
+		t.Error(got)
+	}
+	if f.Rows(t) != rows {
+		t.Error("something was stored")
+	}
+	if headers, err := r.HeadersFor(t.Context(), f.Other, c, connectors.Secret{WorkloadToken: "ours"}); err == nil || !strings.Contains(err.Error(), "offers no workload token") {
+		t.Errorf("another tenant: %v, %v", headers, err)
+	}
+	c.URL = "https://elsewhere.example/mcp"
+	if headers, err := r.HeadersFor(t.Context(), f.Tenant, c, connectors.Secret{WorkloadToken: "ours"}); err == nil || !strings.Contains(err.Error(), "isn't for this server") {
+		t.Errorf("another server: %v, %v", headers, err)
+	}
+}
+
 func TestWorkload_TokenIsReadForEachRequest(t *testing.T) {
 	t.Parallel()
 	f := newFederation(t)

@@ -67,6 +67,7 @@ func TestConnectorAddAPI_SendsTheCredential(t *testing.T) {
 		"key in a query":     {[]string{"--auth", "api_key", "--in", "query", "--header", "key", "--secret", "-"}, `{"header":"key","in":"query","key":"hush","type":"api_key"}`, ""},
 		"key in a cookie":    {[]string{"--auth", "api_key", "--in", "cookie", "--header", "sid", "--secret", "-"}, `{"header":"sid","in":"cookie","key":"hush","type":"api_key"}`, ""},
 		"client_credentials": {[]string{"--auth", "client_credentials", "--client-id", "ci", "--token-endpoint", "https://as.example/token", "--scope", "read", "--scope", "write", "--secret", "-"}, `{"client_id":"ci","client_secret":"hush","scopes":["read","write"],"token_endpoint":"https://as.example/token","type":"client_credentials"}`, ""},
+		"workload token":     {[]string{"--auth", "client_credentials", "--client-id", "ci", "--workload-token", "billing"}, `{"client_id":"ci","type":"client_credentials","workload_token":"billing"}`, ""},
 		"oauth2 by hand":     {[]string{"--auth", "oauth2", "--client-id", "ci", "--issuer", "https://as.example", "--secret", "-"}, `{"client_id":"ci","client_secret":"hush","issuer":"https://as.example","type":"oauth2"}`, ""},
 		"oauth2":             {[]string{"--auth", "oauth2", "--secret", "-"}, "", "--auth oauth2 takes no secret"},
 		"a secret in sight":  {[]string{"--auth", "basic", "--secret", "hush"}, "", "pass the secret as @FILE"},

@@ -93,6 +93,7 @@ type serverFlags struct {
 type authFlags struct {
 	Auth          string   `enum:"none,bearer,api_key,basic,oauth2,client_credentials" default:"none" help:"none, bearer, api_key, basic, oauth2 or client_credentials (${default})."`
 	Secret        string   `placeholder:"@FILE|-" help:"The token, key, password or client secret: @FILE for a file, - for standard input."`
+	WorkloadToken string   `name:"workload-token" placeholder:"NAME" help:"For client_credentials, in place of a secret: a token that the operator offers."`
 	Header        string   `placeholder:"NAME" help:"The header for api_key."`
 	Username      string   `placeholder:"NAME" help:"The username for basic."`
 	ClientID      string   `name:"client-id" placeholder:"ID" help:"The client for client_credentials and oauth2."`
@@ -110,6 +111,7 @@ func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.Con
 	draft.Auth = &client.AuthInput{Type: &f.Auth, Scopes: f.Scope}
 	for flag, field := range map[*string]**string{
 		&f.Header: &draft.Auth.Header, &f.Username: &draft.Auth.Username, &f.ClientID: &draft.Auth.ClientID, &f.Issuer: &draft.Auth.Issuer, &f.TokenEndpoint: &draft.Auth.TokenEndpoint,
+		&f.WorkloadToken: &draft.Auth.WorkloadToken,
 	} {
 		if *flag != "" {
 			*field = flag

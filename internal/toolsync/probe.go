@@ -124,7 +124,7 @@ func (s *Syncer) probeDraft(ctx context.Context, tenant connectors.TenantID, t p
 		return ProbeReport{Error: f}, nil
 	}
 	c := d.Connector()
-	attempts, err := s.enteredAttempts(safehttp.WithTenant(ctx, tenant.String()), c, secret)
+	attempts, err := s.enteredAttempts(safehttp.WithTenant(ctx, tenant.String()), tenant, c, secret)
 	attempts = setEnvironment(attempts, d.Env)
 	if err == nil && secret.Empty() && d.Env == nil && t.stored != nil {
 		attempts, err = s.storedAttempts(ctx, tenant, *t.stored, d)
@@ -181,11 +181,11 @@ func setEnvironment(attempts []attempt, env connectors.Environment) []attempt {
 
 // enteredAttempts returns the attempt with the entered secret. The client secret of an interactive OAuth client
 // gives no access by itself.
-func (s *Syncer) enteredAttempts(ctx context.Context, c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
+func (s *Syncer) enteredAttempts(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, secret connectors.Secret) ([]attempt, error) {
 	if secret.Empty() || c.Auth.Type == connectors.AuthOAuth2 {
 		return []attempt{{}}, nil
 	}
-	headers, err := s.credentials.HeadersFor(ctx, c, secret)
+	headers, err := s.credentials.HeadersFor(ctx, tenant, c, secret)
 	if err != nil {
 		return nil, fmt.Errorf("test a connector: %w", err)
 	}
