@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"patchbay/internal/fault"
 )
@@ -46,13 +45,7 @@ func (r Registry) Normalized() Registry {
 
 // Validate returns the invalid fields. Whether the agents exist is checked elsewhere.
 func (r Registry) Validate() []fault.Field {
-	var fields []fault.Field
-	switch n := utf8.RuneCountInString(r.Name); {
-	case n == 0 || n > 100:
-		fields = append(fields, fault.Field{Location: "name", Message: "Must be 1–100 characters."})
-	case strings.ContainsFunc(r.Name, Misleads):
-		fields = append(fields, fault.Field{Location: "name", Message: MisleadingName})
-	}
+	fields := nameDefects(r.Name)
 	switch n := len(r.Agents); {
 	case n == 0 && !r.EveryConnector:
 		fields = append(fields, fault.Field{Location: "agents", Message: "Choose at least one agent, or all connectors."})

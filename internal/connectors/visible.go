@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
+
+	"patchbay/internal/fault"
 )
 
 // Visible replaces the characters that unseen reports by their numbers, as JSON escapes.
@@ -33,3 +36,14 @@ func Misleads(r rune) bool {
 
 // MisleadingName is the message for a name with such a character.
 const MisleadingName = "No invisible or bidirectional characters allowed."
+
+// nameDefects returns what is wrong with a name of a webhook, a registry or alike, at the location name.
+func nameDefects(name string) []fault.Field {
+	switch n := utf8.RuneCountInString(name); {
+	case n == 0 || n > 100:
+		return []fault.Field{{Location: "name", Message: "Must be 1–100 characters."}}
+	case strings.ContainsFunc(name, Misleads):
+		return []fault.Field{{Location: "name", Message: MisleadingName}}
+	}
+	return nil
+}

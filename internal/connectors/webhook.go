@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"patchbay/internal/fault"
 )
@@ -103,13 +102,7 @@ func (w Webhook) Normalized() Webhook {
 
 // Validate returns the invalid fields. Egress rules are applied elsewhere.
 func (w Webhook) Validate() []fault.Field {
-	var fields []fault.Field
-	switch n := utf8.RuneCountInString(w.Name); {
-	case n == 0 || n > 100:
-		fields = append(fields, fault.Field{Location: "name", Message: "Must be 1–100 characters."})
-	case strings.ContainsFunc(w.Name, Misleads):
-		fields = append(fields, fault.Field{Location: "name", Message: MisleadingName})
-	}
+	fields := nameDefects(w.Name)
 	if w.URL == "" {
 		fields = append(fields, fault.Field{Location: "url", Message: "Enter a URL."})
 	}

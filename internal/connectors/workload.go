@@ -37,13 +37,7 @@ func (w Workload) Normalized() Workload {
 
 // Validate returns the invalid fields. Keys, and whether the issuer may be contacted, are checked elsewhere.
 func (w Workload) Validate() []fault.Field {
-	var fields []fault.Field
-	switch n := utf8.RuneCountInString(w.Name); {
-	case n == 0 || n > 100:
-		fields = append(fields, fault.Field{Location: "name", Message: "Must be 1–100 characters."})
-	case strings.ContainsFunc(w.Name, Misleads):
-		fields = append(fields, fault.Field{Location: "name", Message: MisleadingName})
-	}
+	fields := nameDefects(w.Name)
 	if u, err := url.Parse(w.Issuer); err != nil || len(w.Issuer) > maxClaim || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.ContainsAny(w.Issuer, "?#") {
 		fields = append(fields, fault.Field{Location: "issuer", Message: "Enter the issuer's URL, at most 500 bytes, without a query."})
 	}
