@@ -11,9 +11,8 @@ where c.tenant_id = @tenant_id
 returning *;
 
 -- name: AuditStreams :many
--- The oldest first, with the number of records that are not delivered yet.
-select sqlc.embed(audit_streams),
-       (coalesce(a.events, 0) - audit_streams.audit_n + c.records - audit_streams.calls_record)::bigint as behind
+-- The oldest first, with the last position of each chain.
+select sqlc.embed(audit_streams), coalesce(a.events, 0)::bigint as audit_end, c.records as calls_end
 from audit_streams
 join call_outcome_heads c on c.tenant_id = audit_streams.tenant_id
 left join audit_heads a on a.tenant_id = audit_streams.tenant_id

@@ -43,7 +43,7 @@ type auditStreamJSON struct {
 func viewAuditStream(s connectors.AuditStream) auditStreamJSON {
 	out := auditStreamJSON{
 		ID: s.ID.String(), Name: s.Name, Kind: string(s.Kind), URL: s.URL, Format: string(s.Format), Header: s.Header, HasSecret: s.HasSecret, CA: s.CA,
-		Enabled: s.Enabled, State: string(s.State()), AuditPosition: s.Cursor.AuditN, CallsPosition: s.Cursor.CallsRecord, Behind: s.Behind, Failures: s.Failures,
+		Enabled: s.Enabled, State: string(s.State()), AuditPosition: s.Cursor.AuditN, CallsPosition: s.Cursor.CallsRecord, Behind: s.Behind(), Failures: s.Failures,
 		FailingSince: toUTC(s.FailingSince), LastError: s.LastError, NextAt: toUTC(s.NextAt), DeliveredAt: toUTC(s.DeliveredAt), Gap: s.Gap, GapAt: toUTC(s.GapAt),
 		CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
 	}

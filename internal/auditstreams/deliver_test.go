@@ -100,7 +100,7 @@ func TestStream_ReceiverAwayLosesNothing(t *testing.T) {
 	there.status.Store(http.StatusServiceUnavailable)
 	awayFor := func(d time.Duration) func() bool { return func() bool { return time.Duration(w.paused.Load()) >= d } }
 	waitFor(t, "half an hour of attempts", awayFor(30*time.Minute))
-	if s := w.get(t, stream.ID); s.Behind == 0 || !s.Enabled {
+	if s := w.get(t, stream.ID); s.Behind() == 0 || !s.Enabled {
 		t.Errorf("while the receiver is away: %+v", s)
 	}
 	pool.Close() // the process stores and releases nothing any more

@@ -140,7 +140,7 @@ func waitFor(t testing.TB, what string, holds func() bool) {
 // waitDelivered waits until nothing is undelivered.
 func (w *streamTest) waitDelivered(t testing.TB, id connectors.AuditStreamID) {
 	t.Helper()
-	waitFor(t, "the stream to deliver everything", func() bool { return w.get(t, id).Behind == 0 })
+	waitFor(t, "the stream to deliver everything", func() bool { return w.get(t, id).Behind() == 0 })
 }
 
 // received is one event at a receiver.

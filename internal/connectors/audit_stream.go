@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -83,7 +82,8 @@ type AuditStream struct {
 	Enabled      bool
 	DisabledWhy  StreamEnd
 	Cursor       AuditCursor
-	Behind       int64 // undelivered records
+	AuditEnd     int64 // last position of the audit log
+	CallsEnd     int64 // last position of calls
 	Failures     int   // in a row
 	FailingSince *time.Time
 	LastError    string
@@ -126,6 +126,15 @@ func (s AuditStream) State() StreamState {
 	}
 }
 
+// Behind returns the number of undelivered records.
+func (s AuditStream) Behind() int64 { return s.AuditBehind() + s.CallsBehind() }
+
+// AuditBehind returns the number of undelivered entries of the audit log.
+func (s AuditStream) AuditBehind() int64 { return max(0, s.AuditEnd-s.Cursor.AuditN) }
+
+// CallsBehind returns the number of undelivered records of calls.
+func (s AuditStream) CallsBehind() int64 { return max(0, s.CallsEnd-s.Cursor.CallsRecord) }
+
 // Origin is the scheme, host and port of the receiver. The secret is bound to it.
 func (s AuditStream) Origin() string {
 	u, err := url.Parse(s.URL)
@@ -163,15 +172,9 @@ func (s AuditStream) Normalized() AuditStream {
 
 // Validate returns the invalid fields. Egress rules are applied elsewhere.
 func (s AuditStream) Validate() []fault.Field {
-	var fields []fault.Field
+	fields := nameDefects(s.Name)
 	add := func(location, message string) {
 		fields = append(fields, fault.Field{Location: location, Message: message})
-	}
-	switch n := utf8.RuneCountInString(s.Name); {
-	case n == 0 || n > 100:
-		add("name", "Must be 1–100 characters.")
-	case strings.ContainsFunc(s.Name, Misleads):
-		add("name", MisleadingName)
 	}
 	switch s.Kind {
 	case StreamHTTPS:

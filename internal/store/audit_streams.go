@@ -38,7 +38,7 @@ func (t AuditStreams) List(ctx context.Context) ([]connectors.AuditStream, error
 	rows, err := t.q.AuditStreams(ctx, t.id, nil)
 	list := make([]connectors.AuditStream, len(rows))
 	for i, r := range rows {
-		list[i] = toAuditStream(r.AuditStream, r.Behind)
+		list[i] = withEnds(toAuditStream(r.AuditStream), r)
 	}
 	return list, err
 }
@@ -61,7 +61,7 @@ func (t AuditStreams) Get(ctx context.Context, id connectors.AuditStreamID) (con
 	if err != nil {
 		return connectors.AuditStream{}, err
 	}
-	return toAuditStream(rows[0].AuditStream, rows[0].Behind), nil
+	return withEnds(toAuditStream(rows[0].AuditStream), rows[0]), nil
 }
 
 // Update stores an audit stream's settings, the value of its header unless that is nil, and whether it is on unless enabled
@@ -121,7 +121,7 @@ func (v *Vault) RenewStreamLease(ctx context.Context, l StreamLease, lease time.
 		return connectors.AuditStream{}, "", rowError(err, "audit stream")
 	}
 	value, err := v.openStreamSecret(row)
-	return toAuditStream(row, 0), value, err
+	return toAuditStream(row), value, err
 }
 
 // AuditStreamSecret reads an audit stream with its header's value.
@@ -134,14 +134,14 @@ func (v *Vault) AuditStreamSecret(ctx context.Context, id connectors.AuditStream
 		return connectors.AuditStream{}, "", err
 	}
 	value, err := v.openStreamSecret(rows[0].AuditStream)
-	return toAuditStream(rows[0].AuditStream, rows[0].Behind), value, err
+	return toAuditStream(rows[0].AuditStream), value, err
 }
 
 func (v *Vault) openStreamSecret(row dbgen.AuditStream) (secret.Text, error) {
 	if row.Sealed == nil {
 		return "", nil
 	}
-	value, err := v.keyring.Open(row.Sealed, streamSecretAD(v.id, row.ID, toAuditStream(row, 0).Origin())) // of the URL that it is sent to
+	value, err := v.keyring.Open(row.Sealed, streamSecretAD(v.id, row.ID, toAuditStream(row).Origin())) // of the URL that it is sent to
 	if err != nil {
 		return "", fault.Wrap(fault.Internal, err, "The stream's stored header value can't be decrypted. Enter it again.")
 	}
@@ -175,7 +175,7 @@ func (t AuditStreams) Fail(ctx context.Context, l StreamLease, f StreamFailure) 
 	row, err := t.q.FailAuditStream(ctx, dbgen.FailAuditStreamParams{
 		TenantID: t.id, ID: l.Stream, Lease: l.token, Refused: f.Refused, LastError: cleanText(f.Sentence), Seconds: f.Wait.Seconds(),
 	})
-	return toAuditStream(row, 0), int(row.Refusals), rowError(err, "audit stream")
+	return toAuditStream(row), int(row.Refusals), rowError(err, "audit stream")
 }
 
 // streamSecretAD binds the value of a header to its stream and receiver.
@@ -183,10 +183,16 @@ func streamSecretAD(tenant connectors.TenantID, id connectors.AuditStreamID, ori
 	return secret.AD{Tenant: tenant.String(), Table: "audit_streams", Column: "sealed", Row: id.String() + " " + origin}
 }
 
-func toAuditStream(r dbgen.AuditStream, behind int64) connectors.AuditStream {
+// withEnds adds the last positions of the chains.
+func withEnds(s connectors.AuditStream, r dbgen.AuditStreamsRow) connectors.AuditStream {
+	s.AuditEnd, s.CallsEnd = r.AuditEnd, r.CallsEnd
+	return s
+}
+
+func toAuditStream(r dbgen.AuditStream) connectors.AuditStream {
 	s := connectors.AuditStream{
 		ID: r.ID, Name: r.Name, Kind: r.Kind, URL: r.Url, Format: r.Format, Header: r.Header, CA: r.Ca, HasSecret: r.Sealed != nil, Enabled: r.Enabled,
-		DisabledWhy: r.DisabledWhy, Behind: max(0, behind), Failures: int(r.Failures), FailingSince: toUTC(r.FailingSince), LastError: r.LastError,
+		DisabledWhy: r.DisabledWhy, Failures: int(r.Failures), FailingSince: toUTC(r.FailingSince), LastError: r.LastError,
 		DeliveredAt: toUTC(r.DeliveredAt), Gap: r.Gap, GapAt: toUTC(r.GapAt), CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		Cursor: connectors.AuditCursor{AuditN: r.AuditN, AuditHash: r.AuditHash, CallsN: r.CallsN, CallsHash: r.CallsHash, CallsRecord: r.CallsRecord},
 	}

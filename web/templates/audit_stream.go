@@ -33,5 +33,7 @@ type AuditStreamPage struct {
 	Syslog  bool
 	Enabled bool
 	Gap     string // removed records; empty: none
+	GapAt   *When
+	Sent    []QuotaBar // of each chain
 	Facts   []Fact
 }

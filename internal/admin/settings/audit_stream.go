@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -94,9 +95,36 @@ func (h *Handler) auditStreamPage(w http.ResponseWriter, r *http.Request, status
 	return h.Respond.Page(w, r, status, templates.AuditStream(templates.AuditStreamPage{
 		Frame: h.NewFrame(r, templates.NavAudit, shell.NewCrumb(i18n.T(r.Context(), "Audit log"), "/audit"), shell.NewCrumb(i18n.T(r.Context(), "Audit streams"), auditStreamsPath),
 			shell.NewCrumb(s.Name, "")),
-		Stream: auditStreamRow(r.Context(), s, h.Now()), Form: f, Formats: streamFormats(r.Context()), Syslog: s.Kind == connectors.StreamSyslog, Enabled: s.Enabled, Gap: s.Gap,
-		Facts: auditStreamFacts(r.Context(), s, h.Now()),
+		Stream: auditStreamRow(r.Context(), s, h.Now()), Form: f, Formats: streamFormats(r.Context()), Syslog: s.Kind == connectors.StreamSyslog, Enabled: s.Enabled,
+		Gap: i18n.TranslateKnown(r.Context(), s.Gap), GapAt: newOptionalWhen(r.Context(), s.GapAt, h.Now()),
+		Sent: auditStreamBars(r.Context(), s), Facts: auditStreamFacts(r.Context(), s, h.Now()),
 	}))
+}
+
+func newOptionalWhen(ctx context.Context, at *time.Time, now time.Time) *templates.When {
+	if at == nil {
+		return nil
+	}
+	return new(shell.NewWhen(ctx, *at, now))
+}
+
+// auditStreamBars shows how much of each chain is delivered. A bar warns while the stream does not send.
+func auditStreamBars(ctx context.Context, s connectors.AuditStream) []templates.QuotaBar {
+	newBar := func(of string, at, end, behind int64) templates.QuotaBar {
+		said := i18n.T(ctx, "All sent, up to %s", i18n.Number(ctx, int(at)))
+		if behind > 0 {
+			said = i18n.T(ctx, "%s of %s not sent yet", i18n.Number(ctx, int(behind)), i18n.Number(ctx, int(end)))
+		}
+		high := end
+		if behind > 0 && s.State() != connectors.StreamActive {
+			high = 0
+		}
+		// An empty chain is delivered.
+		return templates.QuotaBar{Of: of, Said: said, Value: strconv.FormatInt(max(at, 1-end), 10), Max: strconv.FormatInt(max(end, 1), 10), High: strconv.FormatInt(high, 10)}
+	}
+	return []templates.QuotaBar{
+		newBar(i18n.T(ctx, "Audit log"), s.Cursor.AuditN, s.AuditEnd, s.AuditBehind()), newBar(i18n.T(ctx, "Calls"), s.Cursor.CallsRecord, s.CallsEnd, s.CallsBehind()),
+	}
 }
 
 func (h *Handler) auditStreamSave(w http.ResponseWriter, r *http.Request) error {
@@ -173,7 +201,7 @@ func (h *Handler) auditStreamDelete(w http.ResponseWriter, r *http.Request) erro
 
 func auditStreamRow(ctx context.Context, s connectors.AuditStream, now time.Time) templates.AuditStreamRow {
 	row := templates.AuditStreamRow{
-		Name: s.Name, Href: auditStreamPath(s.ID), Behind: i18n.N(ctx, int(s.Behind), "%s record", "%s records"), Delivered: shell.NewWhenOrNever(ctx, s.DeliveredAt, now),
+		Name: s.Name, Href: auditStreamPath(s.ID), Behind: i18n.N(ctx, int(s.Behind()), "%s record", "%s records"), Delivered: shell.NewWhenOrNever(ctx, s.DeliveredAt, now),
 	}
 	if u, err := url.Parse(s.URL); err == nil {
 		row.Host = u.Host
@@ -195,12 +223,10 @@ func auditStreamRow(ctx context.Context, s connectors.AuditStream, now time.Time
 
 func auditStreamFacts(ctx context.Context, s connectors.AuditStream, now time.Time) []templates.Fact {
 	delivered, made := shell.NewWhenOrNever(ctx, s.DeliveredAt, now), shell.NewWhen(ctx, s.CreatedAt, now)
-	facts := []templates.Fact{
-		{Label: i18n.T(ctx, "Behind"), Value: i18n.N(ctx, int(s.Behind), "%s record", "%s records")},
-		{Label: i18n.T(ctx, "Position in the audit log"), Value: i18n.Number(ctx, int(s.Cursor.AuditN))},
-		{Label: i18n.T(ctx, "Position in calls"), Value: i18n.Number(ctx, int(s.Cursor.CallsRecord))},
-		{Label: i18n.T(ctx, "Last delivered"), When: &delivered},
-		{Label: i18n.T(ctx, "Failed attempts"), Value: i18n.Number(ctx, s.Failures)},
+	facts := []templates.Fact{{Label: i18n.T(ctx, "Last delivered"), When: &delivered}}
+	if s.Failures > 0 {
+		facts = append(facts, templates.Fact{Label: i18n.T(ctx, "Failing since"), When: newOptionalWhen(ctx, s.FailingSince, now)},
+			templates.Fact{Label: i18n.T(ctx, "Failed attempts"), Value: i18n.Number(ctx, s.Failures)})
 	}
 	if s.NextAt != nil && s.Enabled {
 		next := shell.NewWhen(ctx, *s.NextAt, now)

@@ -69,8 +69,7 @@ func (q *Queries) AdvanceAuditStream(ctx context.Context, arg AdvanceAuditStream
 }
 
 const auditStreams = `-- name: AuditStreams :many
-select audit_streams.tenant_id, audit_streams.id, audit_streams.name, audit_streams.kind, audit_streams.url, audit_streams.format, audit_streams.header, audit_streams.ca, audit_streams.origin, audit_streams.sealed, audit_streams.enabled, audit_streams.disabled_why, audit_streams.audit_n, audit_streams.audit_hash, audit_streams.calls_n, audit_streams.calls_hash, audit_streams.calls_record, audit_streams.lease, audit_streams.leased_until, audit_streams.next_at, audit_streams.failures, audit_streams.refusals, audit_streams.failing_since, audit_streams.last_error, audit_streams.delivered_at, audit_streams.gap, audit_streams.gap_at, audit_streams.created_at, audit_streams.updated_at,
-       (coalesce(a.events, 0) - audit_streams.audit_n + c.records - audit_streams.calls_record)::bigint as behind
+select audit_streams.tenant_id, audit_streams.id, audit_streams.name, audit_streams.kind, audit_streams.url, audit_streams.format, audit_streams.header, audit_streams.ca, audit_streams.origin, audit_streams.sealed, audit_streams.enabled, audit_streams.disabled_why, audit_streams.audit_n, audit_streams.audit_hash, audit_streams.calls_n, audit_streams.calls_hash, audit_streams.calls_record, audit_streams.lease, audit_streams.leased_until, audit_streams.next_at, audit_streams.failures, audit_streams.refusals, audit_streams.failing_since, audit_streams.last_error, audit_streams.delivered_at, audit_streams.gap, audit_streams.gap_at, audit_streams.created_at, audit_streams.updated_at, coalesce(a.events, 0)::bigint as audit_end, c.records as calls_end
 from audit_streams
 join call_outcome_heads c on c.tenant_id = audit_streams.tenant_id
 left join audit_heads a on a.tenant_id = audit_streams.tenant_id
@@ -81,10 +80,11 @@ order by audit_streams.id
 
 type AuditStreamsRow struct {
 	AuditStream AuditStream
-	Behind      int64
+	AuditEnd    int64
+	CallsEnd    int64
 }
 
-// The oldest first, with the number of records that are not delivered yet.
+// The oldest first, with the last position of each chain.
 func (q *Queries) AuditStreams(ctx context.Context, tenantID connectors.TenantID, iD *uuid.UUID) ([]AuditStreamsRow, error) {
 	rows, err := q.db.Query(ctx, auditStreams, tenantID, iD)
 	if err != nil {
@@ -124,7 +124,8 @@ func (q *Queries) AuditStreams(ctx context.Context, tenantID connectors.TenantID
 			&i.AuditStream.GapAt,
 			&i.AuditStream.CreatedAt,
 			&i.AuditStream.UpdatedAt,
-			&i.Behind,
+			&i.AuditEnd,
+			&i.CallsEnd,
 		); err != nil {
 			return nil, err
 		}
