@@ -71,7 +71,7 @@ where tenant_id = @tenant_id and id = @id and lease = @lease::uuid and enabled
 returning *;
 
 -- name: AdvanceAuditStream :execrows
--- From one position only: after a commit whose response was lost, the second try changes nothing.
+-- From one position only: after a lost response to a commit, the second try changes nothing.
 update audit_streams
 set audit_n = @audit_n,
     audit_hash = @audit_hash,

@@ -37,7 +37,7 @@ func (l *lostCommits) TraceQueryStart(ctx context.Context, c *pgx.Conn, data pgx
 
 func (*lostCommits) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// A commit whose response is lost is tried again. Either way, a gap is reported once and no batch is sent twice.
+// A commit is tried again if its response is lost. Either way, a gap is reported once and no batch is sent twice.
 func TestStream_LostCommitReportsAGapOnce(t *testing.T) {
 	t.Parallel()
 	for _, committed := range []bool{true, false} {

@@ -6,7 +6,7 @@
 // Both are hash chains of a tenant. Positions have no gap and follow the order of the commits: a writer locks the
 // chain's head until its commit. A stream has a cursor in each. It is moved after the receiver accepted a batch, by the
 // process that holds the stream's lease. If a process dies in between, the batch is sent again, under the same numbers:
-// delivery is at least once, and the receiver drops a record whose metadata.uid it has.
+// delivery is at least once, and the receiver drops a metadata.uid that it has.
 //
 //	metadata.log_name           audit or calls
 //	metadata.sequence           position in that chain, from 1

@@ -46,7 +46,7 @@ type AdvanceAuditStreamParams struct {
 	FromCallsRecord int64
 }
 
-// From one position only: after a commit whose response was lost, the second try changes nothing.
+// From one position only: after a lost response to a commit, the second try changes nothing.
 func (q *Queries) AdvanceAuditStream(ctx context.Context, arg AdvanceAuditStreamParams) (int64, error) {
 	result, err := q.db.Exec(ctx, advanceAuditStream,
 		arg.AuditN,
