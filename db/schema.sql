@@ -2808,7 +2808,7 @@ create table used_proofs (
     constraint used_proofs_pkey PRIMARY KEY (tenant_id, digest),
     constraint used_proofs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
-CREATE INDEX used_proofs_expires_idx ON public.used_proofs USING btree (tenant_id, expires_at);
+CREATE INDEX used_proofs_expires_idx ON public.used_proofs USING btree (expires_at);
 alter table used_proofs enable row level security;
 alter table used_proofs force row level security;
 create policy tenant_rows on used_proofs for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));

@@ -22,7 +22,7 @@ create table used_proofs (
     constraint used_proofs_tenant_id_fkey foreign key (tenant_id) references tenants (id) on delete cascade,
     constraint used_proofs_digest_length check (octet_length(digest) = 32)
 );
-create index used_proofs_expires_idx on used_proofs (tenant_id, expires_at);
+create index used_proofs_expires_idx on used_proofs (expires_at);
 create policy tenant_rows on used_proofs using (tenant_id = (select tenant()) or (select system_scope()))
     with check (tenant_id = (select tenant()) or (select system_scope()));
 alter table used_proofs enable row level security;

@@ -28,6 +28,20 @@ type assertion struct {
 	hash      [sha256.Size]byte // of its text
 	expiresAt time.Time
 	proof     *jws.Proof // of the request; nil: none
+
+	confirmation *confirmation
+}
+
+// workloadClaims are the claims in use of a workload's JWT.
+type workloadClaims struct {
+	jwt.Claims
+	Confirmation *confirmation `json:"cnf"`
+}
+
+// permitsProof reports whether a request with the proof may use an assertion that is bound to a key (RFC 7800 section 3). nil: it is not
+// bound. Without a thumbprint it is bound in another way.
+func (c *confirmation) permitsProof(p *jws.Proof) bool {
+	return c == nil || p != nil && c.Thumbprint == p.Key
 }
 
 // verifyAssertion verifies a workload's JWT (RFC 7523 section 3). why: what is wrong with it, for the log; empty: nothing.
@@ -40,16 +54,16 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 	if len(text) > maxAssertion {
 		return a, "too long", nil
 	}
-	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
-	if err != nil || len(signed.Signatures) != 1 {
+	signed, err := jws.Parse(text)
+	if err != nil {
 		return a, "no JWT with an accepted algorithm", nil //nolint:nilerr // a reason to refuse it
 	}
 	payload := signed.UnsafePayloadWithoutVerification()
-	var claims jwt.Claims
+	var claims workloadClaims
 	if err := josejson.Unmarshal(payload, &claims); err != nil {
 		return a, "unreadable claims", nil //nolint:nilerr // likewise
 	}
-	if why := s.checkClaims(w, claims); why != "" {
+	if why := s.checkClaims(w, claims.Claims); why != "" {
 		return a, why, nil
 	}
 	header := signed.Signatures[0].Protected
@@ -66,7 +80,9 @@ func (s *Server) verifyAssertion(ctx context.Context, tenant connectors.TenantID
 	}) {
 		return a, "unknown key or wrong signature", nil
 	}
-	return newAssertion(text, payload, claims), "", nil
+	a = newAssertion(text, payload, claims.Claims)
+	a.confirmation = claims.Confirmation
+	return a, "", nil
 }
 
 // newAssertion returns what is recorded of a JWT. Without a jti the claims name it: a signature and the encoding of a

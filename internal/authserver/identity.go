@@ -34,6 +34,8 @@ type identityClaims struct {
 	ClientID string  `json:"client_id"`
 	Resource string  `json:"resource"`
 	Scope    *string `json:"scope"`
+
+	Confirmation *confirmation `json:"cnf"` // nil: the assertion is bound to no key
 }
 
 // errWrongIdentity is the answer to any wrong assertion and to an unknown person. The log has the reason.
@@ -46,8 +48,8 @@ func isIdentityAssertion(text string) bool {
 	if len(text) > maxAssertion {
 		return false
 	}
-	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
-	return err == nil && len(signed.Signatures) == 1 && isIdentityType(signed)
+	signed, err := jws.Parse(text)
+	return err == nil && isIdentityType(signed)
 }
 
 func isIdentityType(signed *jose.JSONWebSignature) bool {
@@ -80,6 +82,9 @@ func (s *Server) exchangeIdentity(ctx context.Context, f url.Values, proof *jws.
 		return tokenResponse{}, errWrongIdentity()
 	}
 	given.proof = proof
+	if !given.claims.Confirmation.permitsProof(proof) {
+		return tokenResponse{}, s.refuseIdentity(ctx, given.claims, "bound to another key")
+	}
 	if claimed, ok := s.parseResource(given.claims.Resource); given.claims.Resource != "" {
 		if !ok || claimed == adminPath || f.Has("resource") && claimed != resource {
 			return tokenResponse{}, s.refuseIdentity(ctx, given.claims, "another resource")
@@ -117,8 +122,11 @@ func (s *Server) exchangeIdentity(ctx context.Context, f url.Values, proof *jws.
 }
 
 func parseIdentity(text string) (signedIdentity, bool) {
-	signed, err := jose.ParseSignedCompact(text, jws.SignatureAlgorithms)
-	if len(text) > maxAssertion || err != nil || len(signed.Signatures) != 1 || !isIdentityType(signed) {
+	if len(text) > maxAssertion {
+		return signedIdentity{}, false
+	}
+	signed, err := jws.Parse(text)
+	if err != nil || !isIdentityType(signed) {
 		return signedIdentity{}, false
 	}
 	given := signedIdentity{signed: signed, text: text}

@@ -16,6 +16,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/limit"
 	"patchbay/internal/safehttp"
 )
@@ -172,8 +173,10 @@ type rawKeySet struct {
 func (s rawKeySet) publicKeys() []jose.JSONWebKey {
 	var keys []jose.JSONWebKey
 	for _, raw := range s.Keys {
-		var key jose.JSONWebKey
-		if len(keys) < maxIssuerKeys && key.UnmarshalJSON(raw) == nil && key.IsPublic() {
+		if len(keys) == maxIssuerKeys {
+			break
+		}
+		if key, err := jws.ParseKey(raw); err == nil && key.IsPublic() {
 			keys = append(keys, key)
 		}
 	}

@@ -66,6 +66,10 @@ func (s *Server) decideExchange(ctx context.Context, id connectors.AgentWorkload
 		}
 		return tokenResponse{}, errWrongAssertion()
 	}
+	if !a.confirmation.permitsProof(proof) {
+		s.log.InfoContext(ctx, "assertion refused", slog.String("tenant", tenant.String()), slog.String("workload", id.String()), slog.String("reason", "bound to another key"))
+		return tokenResponse{}, errWrongAssertion()
+	}
 	a.proof = proof
 	given, refused, err := s.redeemAssertion(ctx, tenant, w, a, resource)
 	switch {

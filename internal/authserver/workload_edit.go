@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-
-	"github.com/go-jose/go-jose/v4"
+	"errors"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/store"
 )
 
@@ -123,8 +123,11 @@ func findKeysDefect(text json.RawMessage) string {
 		return "Paste at most 20 keys."
 	}
 	for _, raw := range set.Keys {
-		var key jose.JSONWebKey
-		if key.UnmarshalJSON(raw) != nil {
+		key, err := jws.ParseKey(raw)
+		if errors.Is(err, jws.ErrUnsafeKey) {
+			return "Paste public keys only. A private key or shared secret was found; replace it at its issuer."
+		}
+		if err != nil {
 			return "A key can't be read. RSA, EC and Ed25519 keys are supported."
 		}
 		if !key.IsPublic() {

@@ -210,7 +210,7 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	if err := b.loadToken(r.Context(), text); err != nil {
 		return err
 	}
-	if b.proof, err = given.Verify(b.token.Key, r, b.h.base+r.URL.EscapedPath(), b.h.now()); err != nil {
+	if b.proof, err = b.verifyProof(r, given); err != nil {
 		return err
 	}
 	if b.token.Resource != "" && b.token.Resource != mcpAddress(r.URL.Path) {
@@ -225,6 +225,21 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 		return b.newUngrantedError(slug)
 	}
 	return nil
+}
+
+// verifyProof verifies the proof of a bound token. Wrong ones count as unknown tokens of their network, because each costs a verification.
+func (b *backend) verifyProof(r *http.Request, given jws.PresentedToken) (*jws.Proof, error) {
+	h, network := b.h, middleware.ClientNetwork(b.origin.Address)
+	if given.Proves {
+		if wait := h.unknownTokens.Wait(network, h.now()); wait > 0 {
+			return nil, newUnknownTokenLimit(wait)
+		}
+	}
+	proof, err := given.Verify(b.token.Key, r, h.base+r.URL.EscapedPath(), h.now())
+	if err != nil && given.Proves {
+		h.unknownTokens.Charge(network, h.now())
+	}
+	return proof, err
 }
 
 // loadToken loads the view of a token's agent. It queries no token for an address with too many unknown tokens.

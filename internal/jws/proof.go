@@ -50,6 +50,7 @@ type Request struct {
 	Method string
 	URL    string // as clients send it, without query
 	Token  string // the access token; empty: at the token endpoint
+	Key    string // thumbprint of the token's key; empty: any
 	Now    time.Time
 }
 
@@ -57,7 +58,7 @@ type Request struct {
 func HasProof(h http.Header) bool { return len(h["Dpop"]) > 0 }
 
 // VerifyProof verifies the proof of a request's header (RFC 9449 section 4.3). The error is Unauthenticated with the code
-// CodeInvalidProof.
+// CodeInvalidProof, or CodeInvalidToken for another key.
 func VerifyProof(h http.Header, r Request) (Proof, error) {
 	all := h["Dpop"]
 	switch {
@@ -68,8 +69,8 @@ func VerifyProof(h http.Header, r Request) (Proof, error) {
 	case len(all[0]) > maxProof:
 		return Proof{}, NewProofError("The DPoP proof is too long.")
 	}
-	signed, err := jose.ParseSignedCompact(all[0], SignatureAlgorithms)
-	if err != nil || len(signed.Signatures) != 1 {
+	signed, err := parseProven(all[0])
+	if err != nil {
 		return Proof{}, NewProofError("The DPoP proof is no JWT with an accepted algorithm and a public key.")
 	}
 	header := signed.Signatures[0].Protected
@@ -87,14 +88,18 @@ func VerifyProof(h http.Header, r Request) (Proof, error) {
 	if why := claims.findMismatch(r); why != "" {
 		return Proof{}, NewProofError(why)
 	}
-	if _, err := signed.Verify(key); err != nil {
-		return Proof{}, NewProofError("The DPoP proof has a wrong signature.")
-	}
 	sum, err := key.Thumbprint(crypto.SHA256)
 	if err != nil {
 		return Proof{}, NewProofError("The DPoP proof has no public key for its algorithm (jwk).")
 	}
-	p := Proof{Key: base64.RawURLEncoding.EncodeToString(sum), ExpiresAt: claims.IssuedAt.Time().Add(maxProofAge)}
+	name := base64.RawURLEncoding.EncodeToString(sum)
+	if r.Key != "" && r.Key != name { // before the costly part
+		return Proof{}, newTokenError("This token is bound to another key.")
+	}
+	if _, err := signed.Verify(key); err != nil {
+		return Proof{}, NewProofError("The DPoP proof has a wrong signature.")
+	}
+	p := Proof{Key: name, ExpiresAt: claims.IssuedAt.Time().Add(maxProofAge)}
 	p.ID = sha256.Sum256([]byte(proofPrefix + string(sum) + claims.ID))
 	return p, nil
 }
@@ -127,10 +132,7 @@ func (p PresentedToken) Verify(key string, r *http.Request, url string, now time
 	case !p.Proves:
 		return nil, newTokenError("This token is bound to a key. Send it as DPoP, with a proof.")
 	}
-	proof, err := VerifyProof(r.Header, Request{Method: r.Method, URL: url, Token: p.Token, Now: now})
-	if err == nil && proof.Key != key {
-		err = newTokenError("This token is bound to another key.")
-	}
+	proof, err := VerifyProof(r.Header, Request{Method: r.Method, URL: url, Token: p.Token, Key: key, Now: now})
 	if err != nil {
 		return nil, err
 	}

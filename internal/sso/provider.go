@@ -1,8 +1,12 @@
 package sso
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +18,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/safehttp"
 	"patchbay/internal/secret"
 )
@@ -88,8 +93,45 @@ func (t tenantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // providerClient returns the HTTP client for the URLs of a provider's metadata.
 func (s *Service) providerClient() *http.Client {
 	c := *s.http
-	c.Transport = asciiTransport{next: s.http.Transport}
+	c.Transport = publicKeysTransport{next: asciiTransport{next: s.http.Transport}}
 	return &c
+}
+
+// publicKeysTransport takes keys out of a provider's key set that are not public (see [jws.ErrUnsafeKey]): go-oidc parses all of them.
+type publicKeysTransport struct{ next http.RoundTripper }
+
+// RoundTrip sends one request.
+func (t publicKeysTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := t.next.RoundTrip(r)
+	if err != nil || res.StatusCode != http.StatusOK {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body) // bounded by the client
+	_ = res.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	body = withPublicKeys(body)
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/jwt" && jws.CheckHeader(strings.TrimSpace(string(body))) != nil {
+		body = nil // signed answers of UserInfo
+	}
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return res, nil
+}
+
+// withPublicKeys returns a key set without the keys that are not public. Other documents stay.
+func withPublicKeys(document []byte) []byte {
+	var set map[string]json.RawMessage
+	var keys []json.RawMessage
+	if json.Unmarshal(document, &set) != nil || json.Unmarshal(set["keys"], &keys) != nil {
+		return document
+	}
+	public := slices.DeleteFunc(keys, func(raw json.RawMessage) bool { return jws.CheckKey(raw) != nil })
+	filtered, err := json.Marshal(map[string]any{"keys": public})
+	if err != nil {
+		return nil
+	}
+	return filtered
 }
 
 // asciiTransport writes internationalised hosts in xn-- form: go-oidc requests the URLs of a provider's metadata as

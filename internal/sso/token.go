@@ -17,6 +17,7 @@ import (
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/jws"
 	"patchbay/internal/store"
 )
 
@@ -45,6 +46,9 @@ type tokenExpectation struct {
 // verifyIDToken validates an id token (OpenID Connect Core section 3.1.3.7): go-oidc checks signature, iss, aud
 // and exp, this function the rest.
 func (s *Service) verifyIDToken(ctx context.Context, p *provider, settings connectors.SSO, raw string, want tokenExpectation) (*oidc.IDToken, error) {
+	if jws.CheckHeader(raw) != nil {
+		return nil, newRefusal("sso-token", fault.Denied, "The provider's ID token is invalid.")
+	}
 	token, err := p.Verifier(&oidc.Config{ClientID: settings.ClientID, Now: s.now}).Verify(ctx, raw)
 	if err != nil {
 		return nil, s.explainInvalid(ctx, p, settings, raw, err)
