@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/jws/jwstest"
@@ -289,5 +290,33 @@ func TestDPoP_UsedProofsAreKeptUntilTheyExpire(t *testing.T) {
 			t.Errorf("%d used proofs are kept, want %d", n, want)
 		}
 		w.AsSystem(t, "update used_proofs set expires_at = now() - interval '11 minutes'", nil)
+	}
+}
+
+// TestDPoP_BoundAssertionsNeedTheirKey: an assertion that its issuer bound to a key is worth nothing to a thief without it.
+func TestDPoP_BoundAssertionsNeedTheirKey(t *testing.T) {
+	t.Parallel()
+	c, w := newCluster(t), newCompany(t)
+	job, p := c.workload(subject), c.prover()
+	tokens := map[string]func(confirmed map[string]any) (*town, url.Values){
+		"workload": func(cnf map[string]any) (*town, url.Values) {
+			jwt := signed(t, jose.ES256, ecKey(), "ec", c.facts(map[string]any{"cnf": cnf, "jti": uuid.NewString()}))
+			return c.town, url.Values{"grant_type": {jwtBearer}, "client_id": {job.ID.String()}, "assertion": {jwt}}
+		},
+		"identity": func(cnf map[string]any) (*town, url.Values) {
+			jag := w.asserted(jose.ES256, ecKey(), "ec", "oauth-id-jag+jwt", w.identity(map[string]any{"cnf": cnf}))
+			return w.town, url.Values{"grant_type": {jwtBearer}, "client_id": {w.client}, "assertion": {jag}}
+		},
+	}
+	for name, bound := range tokens {
+		mine, certificate := map[string]any{"jkt": p.Thumbprint(t)}, map[string]any{"x5t#S256": p.Thumbprint(t)}
+		server, form := bound(mine)
+		server.wantRefused(name+" without a proof", server.token(form), "invalid_grant", 0)
+		server.wantRefused(name+" with another key", server.proved(server.prover(), form), "invalid_grant", 0)
+		_, other := bound(certificate)
+		server.wantRefused(name+" bound to a certificate", server.proved(p, other), "invalid_grant", 0)
+		if r := server.proved(p, form); r.text("token_type") != "DPoP" {
+			t.Errorf("%s with its key: %+v", name, r)
+		}
 	}
 }
