@@ -45,7 +45,7 @@ func ParseKey(raw json.RawMessage) (key jose.JSONWebKey, err error) {
 	return key, key.UnmarshalJSON(raw)
 }
 
-// Parse parses a JWS in compact form with an accepted algorithm, whose header has no key.
+// Parse parses a JWS in compact form with an accepted algorithm. A key in its header is refused.
 func Parse(text string) (*jose.JSONWebSignature, error) {
 	if err := CheckHeader(text); err != nil {
 		return nil, err

@@ -201,10 +201,10 @@ func normalizeURL(raw string) string {
 		return ""
 	}
 	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch {
-	case scheme == "https":
+	switch scheme {
+	case "https":
 		host = strings.TrimSuffix(host, ":443")
-	case scheme == "http":
+	case "http":
 		host = strings.TrimSuffix(host, ":80")
 	}
 	path := u.EscapedPath()
