@@ -171,8 +171,9 @@ func (b *Tab) Back(path string) {
 	b.WaitPath(path)
 }
 
-// Click waits until an element is shown, stays where it is and is covered by nothing, and clicks its middle. Like all of this package it
-// finds the element by a script each time: a node that chromedp keeps is gone when another page takes the place of this one.
+// Click waits until the page's scripts have run and an element is shown, stays where it is and is covered by nothing, and clicks its
+// middle. Like all of this package it finds the element by a script each time: a node that chromedp keeps is gone when another page takes
+// the place of this one.
 func (b *Tab) Click(css string) {
 	b.t.Helper()
 	var last spot
@@ -202,6 +203,7 @@ type spot struct {
 const findSpot = `css => {
 	const e = document.querySelector(css), none = {x: 0, y: 0, scrolledX: 0, scrolledY: 0, ready: false};
 	if (!e) return {...none, cover: "no such element"};
+	if (document.readyState !== "complete") return {...none, cover: "the page loads"};
 	if (!e.checkVisibility({visibilityProperty: true})) return {...none, cover: "not shown"};
 	e.scrollIntoViewIfNeeded();
 	const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
@@ -213,7 +215,7 @@ const findSpot = `css => {
 // Fill replaces a field's value, in one piece as pasting does.
 func (b *Tab) Fill(css, text string) {
 	b.t.Helper()
-	b.until(`(() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
+	b.until(`document.readyState === "complete" && (() => { const e = document.querySelector(` + quote(css) + `); e?.focus(); return e !== null && document.activeElement === e })()`) // what unfolds takes no focus at first
 	Eval[bool](b, `(() => { const e = document.activeElement; if (e.value === "") return true;
 		e.value = ""; return e.dispatchEvent(new Event("input", {bubbles: true})) })()`) // chromedp.Clear takes the default value away
 	b.do(chromedp.Func(func(ctx context.Context, tgt *chromedp.Target) error {
