@@ -37,7 +37,7 @@ var thingQueries = map[string]string{
 	"workload": `select id::text, (to_jsonb(t) - '{tenant_id,id,agent_id,created_at,last_used_at}'::text[])
 			|| jsonb_build_object('keys', encode(sha256(convert_to(keys::text, 'UTF8')), 'hex')), '{}'::jsonb from agent_workloads t where tenant_id = $1`,
 	"program": `select id::text, jsonb_build_object('agent_id', agent_id, 'user_id', user_id, 'client_id', client_id, 'client_name', client_name, 'client_host', client_host,
-			'resource', resource, 'redirect_uri', redirect_uri, 'scope', scope, 'by_sso', by_sso), '{}'::jsonb from agent_clients where tenant_id = $1`,
+			'resource', resource, 'redirect_uri', redirect_uri, 'scope', scope, 'by_sso', by_sso, 'dpop_required', dpop_required, 'key_thumbprint', key_thumbprint), '{}'::jsonb from agent_clients where tenant_id = $1`,
 	"grant": `select agent_id || '/' || connector_id, to_jsonb(t) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[], '{}'::jsonb
 		from agent_grants t where tenant_id = $1`,
 	"connector": `select id::text, (to_jsonb(t) - '{tenant_id,id,version,auth_behaviour,created_at,updated_at,status,era}'::text[])
