@@ -56,6 +56,7 @@ type Handler struct {
 	gc             gcTrigger
 	logRates       logRates
 	unknownTokens  *limit.Rate[netip.Addr] // failed token lookups by client address
+	wrongProofs    *limit.Rate[wrongProof]
 	limiter        requestLimiter
 	appReads       *appReads
 	store          *store.Store
@@ -92,6 +93,7 @@ func New(o Options) *Handler {
 		requestID:      o.RequestID,
 		limiter:        newRequestLimiter(float64(o.Rate)),
 		unknownTokens:  newUnknownTokens(),
+		wrongProofs:    newWrongProofs(),
 		logRates:       newLogRates(),
 		appReads:       limit.NewRecent[appRead, appKnown](maxAppReads),
 		store:          o.Store,
@@ -227,17 +229,17 @@ func (b *backend) authenticate(r *http.Request) (err error) {
 	return nil
 }
 
-// verifyProof verifies the proof of a bound token. Wrong ones count as unknown tokens of their network, because each costs a verification.
+// verifyProof verifies the proof of a bound token. Wrong ones are limited.
 func (b *backend) verifyProof(r *http.Request, given jws.PresentedToken) (*jws.Proof, error) {
-	h, network := b.h, middleware.ClientNetwork(b.origin.Address)
+	h, sender := b.h, wrongProof{middleware.ClientNetwork(b.origin.Address), b.token.ID}
 	if given.Proves {
-		if wait := h.unknownTokens.Wait(network, h.now()); wait > 0 {
-			return nil, newUnknownTokenLimit(wait)
+		if wait := h.wrongProofs.Wait(sender, h.now()); wait > 0 {
+			return nil, newWrongProofLimit(wait)
 		}
 	}
 	proof, err := given.Verify(b.token.Key, r, h.base+r.URL.EscapedPath(), h.now())
 	if err != nil && given.Proves {
-		h.unknownTokens.Charge(network, h.now())
+		h.wrongProofs.Charge(sender, h.now())
 	}
 	return proof, err
 }

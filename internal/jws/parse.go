@@ -27,7 +27,7 @@ func CheckKey(raw []byte) error {
 		return err
 	}
 	for _, name := range unsafeMembers {
-		if members[name] != nil {
+		if !isEmpty(members[name]) {
 			return ErrUnsafeKey
 		}
 	}
@@ -35,6 +35,12 @@ func CheckKey(raw []byte) error {
 		return errors.New("jws: the key is too long")
 	}
 	return nil
+}
+
+// isEmpty reports whether a member is missing, null or an empty list, as some providers write all members of their keys.
+func isEmpty(value josejson.RawMessage) bool {
+	text := strings.TrimSpace(string(value))
+	return text == "" || text == "null" || text == "[]"
 }
 
 // ParseKey parses a public key (RFC 7517 section 4). It fails with ErrUnsafeKey for one that is private.
@@ -93,5 +99,8 @@ func headerKey(text string) (josejson.RawMessage, error) {
 		Key josejson.RawMessage `json:"jwk"`
 	}
 	err = josejson.Unmarshal(plain, &header)
+	if isEmpty(header.Key) {
+		return nil, err
+	}
 	return header.Key, err
 }

@@ -51,6 +51,13 @@ func TestParse_OtherHeadersPass(t *testing.T) {
 	if err := CheckHeader(withHeader(`{"alg":"RS256","kid":"1","x5t":"AA"}`)); err != nil {
 		t.Error(err)
 	}
+	if err := CheckHeader(withHeader(`{"alg":"RS256","jwk":null}`)); err != nil {
+		t.Error(err)
+	}
+	public := `{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","d":null,"k":null,"oth":[]}`
+	if key, err := ParseKey(json.RawMessage(public)); err != nil || !key.IsPublic() {
+		t.Errorf("a key with empty members: %v", err)
+	}
 	for _, text := range []string{"", ".", "e30", "\n" + withHeader(`{"alg":"ES256"}`), withHeader(`{"jwk":{},"jwk":{}}`), withHeader(`[]`)} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%q is a JWS", text)

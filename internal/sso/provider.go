@@ -119,19 +119,34 @@ func (t publicKeysTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	return res, nil
 }
 
-// withPublicKeys returns a key set without the keys that are not public. Other documents stay.
+// withPublicKeys returns a key set without the keys that are not public, in any spelling of the member: go-oidc ignores case. Other
+// documents stay.
 func withPublicKeys(document []byte) []byte {
-	var set map[string]json.RawMessage
-	var keys []json.RawMessage
-	if json.Unmarshal(document, &set) != nil || json.Unmarshal(set["keys"], &keys) != nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(document, &members) != nil {
 		return document
 	}
-	public := slices.DeleteFunc(keys, func(raw json.RawMessage) bool { return jws.CheckKey(raw) != nil })
-	filtered, err := json.Marshal(map[string]any{"keys": public})
+	isKeySet := false
+	for name, value := range members {
+		var keys []json.RawMessage
+		if !strings.EqualFold(name, "keys") || json.Unmarshal(value, &keys) != nil {
+			continue
+		}
+		public := slices.DeleteFunc(keys, func(raw json.RawMessage) bool { return jws.CheckKey(raw) != nil })
+		filtered, err := json.Marshal(public)
+		if err != nil {
+			return nil
+		}
+		members[name], isKeySet = filtered, true
+	}
+	if !isKeySet {
+		return document
+	}
+	all, err := json.Marshal(members)
 	if err != nil {
 		return nil
 	}
-	return filtered
+	return all
 }
 
 // asciiTransport writes internationalised hosts in xn-- form: go-oidc requests the URLs of a provider's metadata as

@@ -106,7 +106,7 @@ func (p *idp) metadata(w http.ResponseWriter, _ *http.Request) {
 func (p *idp) keys(w http.ResponseWriter, _ *http.Request) {
 	// The first key takes the library minutes, see jws.ErrUnsafeKey.
 	private := map[string]string{"kty": "RSA", "n": "Dw", "e": "AQAB", "d": "Aw", "q": "Aw", "p": strings.Repeat("z", 20_000)}
-	answerJSON(w, http.StatusOK, map[string]any{"keys": []any{private, jose.JSONWebKey{Key: p.key.Public(), KeyID: "1", Algorithm: "ES256", Use: "sig"}}})
+	answerJSON(w, http.StatusOK, map[string]any{"KEYS": []any{private}, "keys": []any{private, jose.JSONWebKey{Key: p.key.Public(), KeyID: "1", Algorithm: "ES256", Use: "sig"}}})
 }
 
 func (p *idp) authorize(w http.ResponseWriter, r *http.Request) {

@@ -190,7 +190,7 @@ func (w *callWalk) addLink(l *dbgen.StreamedOutcomesRow) error {
 	}
 	from := max(0, w.after.CallsRecord-l.RecordsBefore)
 	to := min(link.Records, from+int64(streamPage-len(w.records)))
-	if from >= link.Records { // its number is wrong: the cursor is in a link before
+	if from >= link.Records || l.RecordsBefore > w.after.CallsRecord { // its number is wrong: the cursor is in a link before, or records are missing
 		return errOutcomeBody
 	}
 	if l.Kind == "removed" {
