@@ -4,10 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"net/http"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // slowKey is a private key that takes the library minutes: it computes with p before it checks it.
@@ -20,7 +22,6 @@ func withHeader(header string) string {
 func TestParse_NoPrivateKeyIsComputedWith(t *testing.T) {
 	t.Parallel()
 	slow := withHeader(`{"alg":"ES256","typ":"dpop+jwt","jwk":` + slowKey + `}`)
-	began := time.Now()
 	for name, parse := range map[string]func() error{
 		"assertion": func() error { _, err := Parse(slow); return err },
 		"header":    func() error { return CheckHeader(slow) },
@@ -37,12 +38,35 @@ func TestParse_NoPrivateKeyIsComputedWith(t *testing.T) {
 			t.Errorf("%.40s is a key", key)
 		}
 	}
-	small := withHeader(`{"alg":"ES256","typ":"dpop+jwt","jwk":{"kty":"RSA","n":"Dw","e":"AQAB","p":"` + strings.Repeat("z", 3000) + `"}}`)
-	if _, err := VerifyProof(http.Header{"Dpop": {small}}, Request{}); err == nil {
-		t.Error("a proof with a private key is accepted")
+}
+
+// TestParse_IsTheOnlyWayToTheLibrary: elsewhere the library would compute with the private keys of strangers.
+func TestParse_IsTheOnlyWayToTheLibrary(t *testing.T) {
+	t.Parallel()
+	parsing := regexp.MustCompile(`\b(jose|jwt)\.Parse\w+\(|\.UnmarshalJSON\(`)
+	found := map[string]int{}
+	for _, root := range []string{"..", "../../cmd"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err == nil && strings.Contains(string(text), `"github.com/go-jose/go-jose/v4`) {
+				found[filepath.ToSlash(path)] = len(parsing.FindAll(text, -1))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if spent := time.Since(began); spent > time.Minute {
-		t.Errorf("parsed for %v", spent)
+	if found["../jws/parse.go"] != 2 || len(found) < 4 {
+		t.Fatalf("the scan sees too little: %v", found)
+	}
+	for path, n := range found {
+		if n > 0 && path != "../jws/parse.go" {
+			t.Errorf("%s parses in %d places: use jws.Parse or jws.ParseKey", path, n)
+		}
 	}
 }
 
