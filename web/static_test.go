@@ -92,6 +92,28 @@ func TestTheStylesheetKnowsItsFontsAndNothingElsewhere(t *testing.T) {
 	}
 }
 
+// The rule for all elements does not reach their pseudo-elements, and inherited colours move with the one around a disclosure's content.
+func TestLessMotion_ReachesEveryPseudoElement(t *testing.T) {
+	t.Parallel()
+	css := body(t, get(t, http.MethodGet, web.Asset("app.css"), "").Body)
+	_, less, _ := strings.Cut(css, "@media (prefers-reduced-motion: reduce) {")
+	less, _, _ = strings.Cut(less, "\n  }\n")
+	moving := map[string]bool{}
+	for _, rule := range regexp.MustCompile(`([^{}]+)\{[^{}]*(?:transition|animation)[^{}]*\}`).FindAllStringSubmatch(css, -1) {
+		for _, name := range regexp.MustCompile(`::[a-z-]+`).FindAllString(rule[1], -1) {
+			moving[name] = !strings.HasSuffix(name, "-thumb") // of sliders, which no page has
+		}
+	}
+	if !moving["::details-content"] || !moving["::backdrop"] {
+		t.Errorf("the test sees %v", moving)
+	}
+	for name, must := range moving {
+		if must && !strings.Contains(less, name) {
+			t.Errorf("%s moves where less motion is asked for", name)
+		}
+	}
+}
+
 func TestEveryVendoredFileHasItsLicence(t *testing.T) {
 	t.Parallel()
 	licences, err := fs.Glob(os.DirFS("static/vendor/LICENSES"), "*.txt")

@@ -94,7 +94,8 @@ const paletteScript = `(() => {
 // without it for the moment of the switch to dark, and axe then sees a colour on its way.
 const withoutMotion = `(() => {
 	const sheet = new CSSStyleSheet();
-	sheet.replaceSync("*, *::before, *::after { transition: none !important; animation: none !important }");
+	const none = "{ transition: none !important; animation: none !important }";
+	sheet.replaceSync(["*, *::before, *::after", "*::details-content", "*::backdrop"].map(of => of + none).join(" "));
 	document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 	return true;
 })()`

@@ -351,9 +351,15 @@ func preferScheme(scheme string) chromedp.Action[chromedp.Void] {
 // waitUntilStill waits until the page has been drawn with its present styles and nothing moves any more.
 func (b *Tab) waitUntilStill() {
 	b.t.Helper()
-	run(b, chromedp.Evaluate[bool](`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
-		Promise.allSettled(document.getAnimations().filter(a => a.effect?.getComputedTiming().endTime !== Infinity).map(a => a.finished))
-			.then(() => requestAnimationFrame(() => done(true))))))`, chromedp.EvalAwaitPromise))
+	run(b, chromedp.Evaluate[bool](`(async () => {
+		const frame = () => new Promise(requestAnimationFrame);
+		const moving = () => document.getAnimations().filter(a => a.effect?.getComputedTiming().endTime !== Infinity && a.playState !== "finished");
+		await frame();
+		await frame();
+		for (let now; (now = moving()).length; await frame()) await Promise.allSettled(now.map(a => a.finished));
+		await frame();
+		return true;
+	})()`, chromedp.EvalAwaitPromise))
 }
 
 // Screenshot writes the whole page as PNG.
