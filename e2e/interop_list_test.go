@@ -93,6 +93,7 @@ var interopServers = []interopServer{
 	},
 	{slug: "chrome-devtools", name: "chrome-devtools-mcp", script: "build/src/bin/chrome-devtools-mcp.js"},
 	{slug: "circleci", name: "@circleci/mcp-server-circleci", script: "dist/index.js", env: []string{"CIRCLECI_TOKEN=0"}},
+	{slug: "claude-code", name: "@anthropic-ai/claude-code-linux-x64", script: "claude", args: []string{"mcp", "serve"}},
 	{slug: "cloudflare", name: "@cloudflare/mcp-server-cloudflare", script: "dist/index.js", args: []string{"run", "0"}, env: []string{"CLOUDFLARE_API_TOKEN=0"}},
 	{slug: "context7", name: "@upstash/context7-mcp", script: "dist/index.js"},
 	{slug: "desktop-commander", name: "@wonderwhy-er/desktop-commander", script: "dist/index.js", args: []string{"--no-onboarding"}},

@@ -8,11 +8,13 @@ import (
 	"os/signal"
 	"syscall"
 
+	"patchbay/internal/mcp"
 	"patchbay/internal/operator"
 	"patchbay/internal/safe"
 )
 
 func main() {
+	mcp.Launch(os.Args) // as a launcher of a connector's program
 	setMemProfileRate()
 	protectMemory() // before any key is read
 	// net/http's client logs unsolicited data of a server to the standard logger, word for word. Patchbay's own

@@ -16,3 +16,12 @@ func programEnv() []string {
 	}
 	return env
 }
+
+// findLauncher returns the path of this executable, which an upgrade may have replaced in its folder; empty where the system has no such path.
+func findLauncher() string {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err != nil {
+		return ""
+	}
+	return self
+}

@@ -146,7 +146,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 		Version:     version(),
 		Instance:    h.instance,
 		Log:         s.log,
-		Programs:    toolsync.CommandPolicy{Allowed: installation.AllowedCommands(s.server), Env: programEnv()},
+		Programs:    toolsync.CommandPolicy{Allowed: installation.AllowedCommands(s.server), Env: programEnv(), Launcher: findLauncher()},
 		Tracer:      s.traces.tracer,
 		Finished:    countSync(h.metrics),
 	})

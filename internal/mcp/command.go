@@ -7,6 +7,9 @@ type Command struct {
 	Env    []string // the whole environment, as NAME=value
 	Dir    string   // the working directory
 	Limits Limits
+	// Launcher, if set, is a program that calls [Launch] first: it sets the limits on itself and becomes the command. Without it, the
+	// limits are set just after the start, and a runtime that has reserved memory by then may abort.
+	Launcher string
 	// Diagnose, if set, receives the end of the process's standard error after it has exited. This is remote
 	// text and may repeat the environment.
 	Diagnose func(text []byte)

@@ -51,7 +51,7 @@ func startProcess(c Command) (*childProcess, error) {
 	childEnds, err := p.openPipes()
 	defer closeAll(childEnds)
 	if err == nil {
-		err = p.startCommand(c.Limits)
+		err = p.startCommand(c.Launcher, c.Limits)
 	}
 	if err != nil {
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
@@ -104,14 +104,14 @@ func closeAll(files []*os.File) {
 }
 
 // startCommand starts the command, and a goroutine that reaps it.
-func (p *childProcess) startCommand(limits Limits) error {
+func (p *childProcess) startCommand(launcher string, limits Limits) error {
 	started := make(chan error, 1)
 	safe.Go(safe.Program, func() {
 		// The parent death signal is bound to the thread that started the child, so the thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := safe.Try(safe.Program, p.cmd.Start)()
-		if err == nil {
+		err := safe.Try(safe.Program, func() error { return startLimited(p.cmd, launcher, limits) })()
+		if err == nil && launcher == "" {
 			_ = safe.Try(safe.Program, func() error { setLimits(p.cmd.Process.Pid, limits); return nil })() // the program runs without limits too
 		}
 		started <- err

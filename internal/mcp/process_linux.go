@@ -23,8 +23,7 @@ func awaitExit(cmd *exec.Cmd) {
 	}
 }
 
-// setLimits bounds a process that was just started. Children that it started earlier are not bounded. No limit
-// is raised.
+// setLimits bounds a process. Children that it has already started are not bounded. No limit is raised.
 func setLimits(pid int, l Limits) {
 	for _, bound := range []struct {
 		resource int

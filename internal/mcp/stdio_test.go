@@ -25,6 +25,7 @@ import (
 const peerMode = "MCP_TEST_PEER"
 
 func TestMain(m *testing.M) {
+	mcp.Launch(os.Args)
 	if mode, ok := os.LookupEnv(peerMode); ok {
 		if strings.HasPrefix(mode, "replay ") {
 			replay(mode)
@@ -127,9 +128,15 @@ func peerTools() string {
 	for _, arg := range os.Args[1:] {
 		names = append(names, "arg "+arg)
 	}
-	var limit syscall.Rlimit
-	_ = syscall.Getrlimit(syscall.RLIMIT_CORE, &limit)
-	names = append(names, "core "+strconv.FormatUint(limit.Cur, 10))
+	resources := []string{"core", "data", "files"}
+	if !slices.Contains(os.Args, "-limits") {
+		resources = resources[:1]
+	}
+	for i, resource := range resources {
+		var limit syscall.Rlimit
+		_ = syscall.Getrlimit([]int{syscall.RLIMIT_CORE, syscall.RLIMIT_DATA, syscall.RLIMIT_NOFILE}[i], &limit)
+		names = append(names, resource+" "+strconv.FormatUint(limit.Cur, 10))
+	}
 	tools := make([]string, len(names))
 	for i, name := range names {
 		b, _ := json.Marshal(name)
@@ -219,6 +226,21 @@ func TestStdio_EnvironmentIsNotInherited(t *testing.T) {
 	}
 }
 
+func TestStdio_LauncherLimitsAProgramFromItsStart(t *testing.T) {
+	t.Parallel()
+	target := newProgramTarget(t, "")
+	target.Command.Args = []string{"-limits", "a b"}
+	target.Command.Launcher, target.Command.Limits = target.Command.Path, mcp.Limits{Memory: 5 << 30, OpenFiles: 99}
+	markPeer(t, target)
+	_, list, err := newClient(t).sync(t, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(list), "env MCP_TEST_PEER env PEER_MARK in / arg -limits arg a b core 0 data 5368709120 files 99"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestStdio_ToleratedPrograms(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"banner", "complains", "parent", "far parent", "stubborn"} {
@@ -281,10 +303,12 @@ func TestStdio_StartErrorsAreExplained(t *testing.T) {
 		"Patchbay's user may not execute it":   {Path: data},
 		"it can't run on this machine":         {Path: executable.Write(t, filepath.Join(dir, "garbage"), "\x01\x02\x03")},
 	} {
-		_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
-		failure, ok := errors.AsType[*mcp.Error](err)
-		if !ok || failure.Detail != "can't be started: "+want || failure.Retryable || strings.Contains(err.Error(), dir) {
-			t.Errorf("%s: %v", want, err)
+		for _, command.Launcher = range []string{"", newProgramTarget(t, "").Command.Path} {
+			_, _, err := newClient(t).sync(t, mcp.Target{Transport: mcp.Stdio, Command: &command})
+			failure, ok := errors.AsType[*mcp.Error](err)
+			if !ok || failure.Detail != "can't be started: "+want || failure.Retryable || strings.Contains(err.Error(), dir) {
+				t.Errorf("%s (launcher %q): %v", want, command.Launcher, err)
+			}
 		}
 	}
 }

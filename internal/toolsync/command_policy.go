@@ -20,6 +20,8 @@ import (
 type CommandPolicy struct {
 	Allowed connectors.AllowedCommands
 	Env     []string // PATH, HOME and LANG, as NAME=value
+	// Launcher sets a program's limits before it starts, see [mcp.Command].
+	Launcher string
 }
 
 // Limits on running programs. Each is a process and a waiting thread of ours.
@@ -61,7 +63,7 @@ func (s *Syncer) newCommand(ctx context.Context, c connectors.Connector, env con
 		dir = "/"
 	}
 	return &mcp.Command{
-		Path: c.Command.Path, Args: c.Command.Args, Env: all, Dir: dir, Limits: programLimits,
+		Path: c.Command.Path, Args: c.Command.Args, Env: all, Dir: dir, Limits: programLimits, Launcher: s.programs.Launcher,
 		Diagnose: func(text []byte) { s.logStderr(ctx, c, env, text) },
 	}
 }
