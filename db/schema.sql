@@ -113,6 +113,47 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.check_account_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+    usable bigint;
+    chosen bigint;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
+    if exists (select from credentials c
+               where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
+                 and c.id <> new.id and c.name <> new.name and 'default' in (c.name, new.name)) then
+        raise exception 'the account named default is not the only one'
+            using errcode = 'check_violation', constraint = case new.name when 'default' then 'credentials_name_given' else 'credentials_default_alone' end;
+    end if;
+    if tg_op = 'UPDATE' or exists (select from credentials c
+                                   where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
+                                     and c.name = new.name) then
+        return new; -- it replaces one
+    end if;
+    select count(*), count(*) filter (where c.syncs) into usable, chosen
+    from credentials c
+    where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+      and c.status in ('active', 'refresh_failed');
+    if usable = 0 then
+        update credentials c
+        set syncs = false
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null) and c.syncs;
+        new.syncs := true;
+    elsif usable = 1 and chosen = 0 then
+        update credentials c
+        set syncs = true
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+          and not exists (select from credentials other
+                          where other.tenant_id = new.tenant_id and other.connector_id = new.connector_id
+                            and (other.agent_id is null) = (new.agent_id is null) and other.syncs)
+          and c.status in ('active', 'refresh_failed');
+    end if;
+    return new;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.check_membership()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -489,9 +530,9 @@ begin
     if not exists (select from tenants where tenants.id = old.tenant_id) then
         return case tg_op when 'DELETE' then old else new end;
     end if;
-    insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account, connector_slug, connector_name)
+    insert into account_revocations (tenant_id, id, connector_id, agent_id, origin, sealed, grant_meta, account, connector_slug, connector_name, name)
     select old.tenant_id, revocation, old.connector_id, old.agent_id, old.origin, old.sealed, old.grant_meta, old.account,
-           coalesce(c.slug, ''), coalesce(c.name, '')
+           coalesce(c.slug, ''), coalesce(c.name, ''), old.name
     from (select) one
     left join connectors c on c.tenant_id = old.tenant_id and c.id = old.connector_id
     on conflict on constraint account_revocations_pkey do nothing;
@@ -733,6 +774,7 @@ create table account_revocations (
     connector_slug text not null default ''::text,
     connector_name text not null default ''::text,
     claimed_until timestamp with time zone,
+    name text not null default 'default'::text,
     constraint account_revocations_pkey PRIMARY KEY (tenant_id, id),
     constraint account_revocations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint account_revocations_tries_positive CHECK ((tries >= 0))
@@ -1634,14 +1676,17 @@ create table credentials (
     connected_at timestamp with time zone,
     upstream jsonb,
     member_id uuid,
+    name text not null default 'default'::text,
+    syncs boolean not null default false,
     constraint credentials_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint credentials_grant_meta_object CHECK ((jsonb_typeof(grant_meta) = 'object'::text)),
     constraint credentials_lease_whole CHECK (((lease_id IS NULL) = (lease_until IS NULL))),
     constraint credentials_managed_per_agent CHECK (((member_id IS NULL) OR ((agent_id IS NOT NULL) AND (type = 'oauth2'::text)))) NOT VALID,
     constraint credentials_member_fkey FOREIGN KEY (tenant_id, member_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE NOT VALID,
+    constraint credentials_name_form CHECK ((name ~ '^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$'::text)) NOT VALID,
     constraint credentials_origin_given CHECK ((origin <> ''::text)),
-    constraint credentials_owner_key UNIQUE NULLS NOT DISTINCT (tenant_id, connector_id, agent_id),
+    constraint credentials_owner_key UNIQUE NULLS NOT DISTINCT (tenant_id, connector_id, agent_id, name),
     constraint credentials_pkey PRIMARY KEY (tenant_id, id),
     constraint credentials_status_known CHECK ((status = ANY (ARRAY['active'::text, 'expired'::text, 'refresh_failed'::text, 'revoked'::text]))),
     constraint credentials_type_known CHECK ((type = ANY (ARRAY['bearer'::text, 'api_key'::text, 'basic'::text, 'oauth2'::text, 'client_credentials'::text, 'private_key_jwt'::text]))),
@@ -1652,6 +1697,8 @@ CREATE INDEX credentials_agent_idx ON public.credentials USING btree (tenant_id,
 CREATE INDEX credentials_expires_idx ON public.credentials USING btree (tenant_id, expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at, id) WHERE ((type = 'oauth2'::text) AND (status = ANY (ARRAY['active'::text, 'refresh_failed'::text])));
 CREATE INDEX credentials_member_idx ON public.credentials USING btree (tenant_id, member_id) WHERE (member_id IS NOT NULL);
+CREATE UNIQUE INDEX credentials_syncs_key ON public.credentials USING btree (tenant_id, connector_id, ((agent_id IS NULL))) WHERE syncs;
+CREATE TRIGGER check_account_name BEFORE INSERT OR UPDATE OF name ON public.credentials FOR EACH ROW EXECUTE FUNCTION check_account_name();
 CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER queue_revocation_of_replaced BEFORE UPDATE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text) AND ((new.type <> 'oauth2'::text) OR (new.id <> old.id) OR (new.account IS DISTINCT FROM old.account) OR ((new.grant_meta #>> '{identity,subject}'::text[]) <> (old.grant_meta #>> '{identity,subject}'::text[])) OR ((new.grant_meta ->> 'client_id'::text) IS DISTINCT FROM (old.grant_meta ->> 'client_id'::text)) OR ((new.grant_meta #>> '{server,issuer}'::text[]) IS DISTINCT FROM (old.grant_meta #>> '{server,issuer}'::text[]))))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();

@@ -140,11 +140,11 @@ from audit_streams s
 where s.tenant_id = @tenant_id and s.id = @id;
 
 -- name: ConnectorSecretStates :many
--- The shared credential first, then those of agents.
-select connector_id, agent_id, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
+-- The shared credentials first, then those of agents.
+select connector_id, agent_id, name, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
 from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id
-order by agent_id nulls first;
+order by agent_id nulls first, name;
 
 -- name: PasswordState :one
 -- The hash is empty outside of the system scope.

@@ -1,6 +1,6 @@
 -- name: Credentials :many
 -- An access token that has expired and cannot be refreshed has status expired, whatever the row says.
-select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
+select credentials.id, credentials.connector_id, credentials.agent_id, credentials.name, credentials.syncs, credentials.type, credentials.origin,
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
        credentials.account, coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
@@ -27,8 +27,8 @@ limit @max_rows;
 
 -- name: SetCredential :exec
 -- The row keeps its id when its secret is replaced.
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, connected_at)
-values (@tenant_id, @id, @connector_id, @agent_id, @type, @origin, @sealed, @account, now())
+insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
+values (@tenant_id, @id, @connector_id, @agent_id, @name, @type, @origin, @sealed, @account, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
     member_id = null,
@@ -52,7 +52,25 @@ set type = excluded.type,
 
 -- name: DeleteCredential :execrows
 delete from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id and name = @name;
+
+-- name: ReleaseSyncAccount :exec
+update credentials
+set syncs = false
+where tenant_id = @tenant_id and connector_id = @connector_id and syncs and (agent_id is null) = @shared::boolean;
+
+-- name: ChooseSyncAccount :execrows
+update credentials
+set syncs = true
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id and name = @name;
+
+-- name: AccountNames :many
+-- The names of an owner's accounts.
+select name
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id
+order by name
+limit @max_rows;
 
 -- name: DeleteCredentials :execrows
 delete from credentials
@@ -73,36 +91,49 @@ set status = 'active',
     updated_at = now()
 where tenant_id = @tenant_id and connector_id = @connector_id and type in ('client_credentials', 'private_key_jwt');
 
+-- name: SealedCredentials :many
+-- The accounts of an owner; name null: all of them. A caller that needs one refuses several.
+select credentials.*
+from credentials
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id
+  and (sqlc.narg(name)::text is null or name = sqlc.narg(name))
+order by name
+limit @max_rows;
+
 -- name: SealedCredential :one
 select credentials.*
 from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
+where tenant_id = @tenant_id and id = @id;
 
--- name: SealedCredentialUsedLast :one
--- Only credentials that can still be used.
-select credentials.*
+-- name: SyncCredentials :many
+-- The account that syncs use; without one all accounts that could be, of which only a single one may be used.
+select sqlc.embed(credentials), coalesce(agents.slug, '')::text as agent_slug
 from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not null
-  and status in ('active', 'refresh_failed')
-order by last_used_at desc nulls last, updated_at desc, id
-limit 1;
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and (credentials.agent_id is null) = @shared::boolean
+  and (credentials.syncs
+       or not exists (select from credentials chosen
+                      where chosen.tenant_id = @tenant_id and chosen.connector_id = @connector_id and chosen.syncs
+                        and (chosen.agent_id is null) = @shared::boolean))
+order by agents.slug, credentials.name
+limit @max_rows;
 
 -- name: ConnectorSecrets :many
 -- All secrets of a connector, and those of the tenant's registered clients. place: the origin, program or redirect URI
 -- that a secret is for.
-select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.origin as place, ''::text as client_id, ''::text as issuer
+select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.name as account_name, credentials.origin as place, ''::text as client_id, ''::text as issuer
 from credentials
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id
 union all
-select 'environment', connector_envs.sealed, null, connector_envs.program, '', ''
+select 'environment', connector_envs.sealed, null, '', connector_envs.program, '', ''
 from connector_envs
 where connector_envs.tenant_id = @tenant_id and connector_envs.connector_id = @connector_id
 union all
-select 'client', connector_clients.sealed, null, connector_clients.origin, connector_clients.client_id, connector_clients.issuer
+select 'client', connector_clients.sealed, null, '', connector_clients.origin, connector_clients.client_id, connector_clients.issuer
 from connector_clients
 where connector_clients.tenant_id = @tenant_id and connector_clients.connector_id = @connector_id
 union all
-select 'registration', client_registrations.sealed, null, client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
+select 'registration', client_registrations.sealed, null, '', client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
 from client_registrations
 where client_registrations.tenant_id = @tenant_id and client_registrations.sealed is not null;
 

@@ -58,8 +58,8 @@ values (@tenant_id, @token_hash, @connector_id, @agent_id, @made_by, @return_to,
 
 -- name: SaveGrant :exec
 -- The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
-values (@tenant_id, @id, @connector_id, @agent_id, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
+insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
+values (@tenant_id, @id, @connector_id, @agent_id, @name, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
 on conflict on constraint credentials_owner_key do update
 set id = case when @replaces::boolean then excluded.id else credentials.id end,
     type = excluded.type,

@@ -476,7 +476,7 @@ func TestFinish_BoundTokens(t *testing.T) {
 	}
 	b.as.ExpireAccess()
 	resolver := credentials.NewRefreshing(credentials.Options{Store: b.St, OAuth: &oauth.Client{HTTP: b.egress.Client(), CheckURL: b.egress.CheckURL}})
-	u, err := resolver.ForceRefresh(t.Context(), b.Tenant, b.now(t, c), nil, g.Version)
+	u, err := resolver.ForceRefresh(t.Context(), b.Tenant, b.now(t, c), g.ID, g.Version)
 	must(t, err)
 	if u.Headers[0].Proof == nil || !strings.HasPrefix(u.Headers[0].Value.Reveal(), "DPoP ") {
 		t.Errorf("the token is sent as %s", strings.Fields(u.Headers[0].Value.Reveal())[0])

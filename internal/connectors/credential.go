@@ -30,11 +30,28 @@ const (
 	CredentialRevoked       CredentialStatus = "revoked"        // a person must reconnect
 )
 
+// Place names a credential among those of its connector: the agent's slug, and the name unless it is the default one.
+func (c Credential) Place() string {
+	switch {
+	case c.AgentSlug == "":
+		return c.Name
+	case c.Name == DefaultAccount:
+		return c.AgentSlug
+	default:
+		return c.AgentSlug + "/" + c.Name
+	}
+}
+
+// DefaultAccount is the name of an account that was not given one. Its owner has no other account at the connector.
+const DefaultAccount = "default"
+
 // Credential is a stored credential without its secret.
 type Credential struct {
 	ID          CredentialID
 	ConnectorID ConnectorID
 	AgentID     *AgentID // nil: the shared one
+	Name        string   // of the account, unique among those of its owner
+	Syncs       bool     // syncs of the connector use it
 	AgentSlug   string   // in lists; empty: the shared one
 	AgentName   string   // likewise
 	Type        AuthType

@@ -122,9 +122,9 @@ func TestFor_AgentGetsOnlyItsOwn(t *testing.T) {
 		_, err := r.Headers(t.Context(), w.Tenant, c, who)
 		wantMissing(t, err)
 	}
-	last, err := r.LastUsed(t.Context(), w.Tenant, c)
-	if err != nil || last == nil || *last.Agent != ann.ID {
-		t.Errorf("last used = %v, %v", last, err)
+	of, err := r.ResolveForSync(t.Context(), w.Tenant, c)
+	if err != nil || of == nil || *of.Agent != ann.ID {
+		t.Errorf("for a sync: %v, %v", of, err)
 	}
 }
 
@@ -152,8 +152,8 @@ func TestFor_OtherOriginIsMissing(t *testing.T) {
 		wantMissing(t, err)
 		_, err = r.Headers(t.Context(), w.Tenant, own, &agent.ID)
 		wantMissing(t, err)
-		if u, err := r.LastUsed(t.Context(), w.Tenant, own); u != nil || err != nil {
-			t.Errorf("%s: last used = %v, %v", url, u, err)
+		if u, err := r.ResolveForSync(t.Context(), w.Tenant, own); u != nil || err != nil {
+			t.Errorf("%s: for a sync: %v, %v", url, u, err)
 		}
 	}
 }

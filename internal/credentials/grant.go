@@ -33,6 +33,25 @@ func (r *Resolver) resolveGrant(
 			return nil, err
 		}
 	}
+	return r.refreshIfDue(ctx, tenant, c, g, explainSeveral(c, owner, err))
+}
+
+// resolveGrantByID is resolveGrant for an account that was read before.
+func (r *Resolver) resolveGrantByID(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID,
+) (*Credential, error) {
+	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
+	return r.refreshIfDue(ctx, tenant, c, g, err)
+}
+
+// ResolveAgain resolves the account of a token again; nil: it is not usable, or was replaced.
+func (r *Resolver) ResolveAgain(ctx context.Context, tenant connectors.TenantID, u *Credential) (*Credential, error) {
+	return r.resolveGrantByID(ctx, tenant, u.connector, u.ID)
+}
+
+func (r *Resolver) refreshIfDue(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant, err error,
+) (*Credential, error) {
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		if g, err = r.refreshInTime(ctx, tenant, c, g); refused() { // another account took its place meanwhile
 			return nil, newManagedError(c)
@@ -42,15 +61,18 @@ func (r *Resolver) resolveGrant(
 }
 
 // ForceRefresh refreshes a token that the resource refused with 401. version is that of the refused Credential: a
-// newer stored token is returned without a request. The same version is returned if it cannot be refreshed. A
+// newer stored token of the same account is returned without a request. The same version is returned if it cannot be refreshed. A
 // failed refresh is an Unavailable fault.
 func (r *Resolver) ForceRefresh(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID, version int,
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID, version int,
 ) (*Credential, error) {
-	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
+	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
 	if err == nil && isUsable(c, g.Credential) && g.Version == version && r.canRefresh(g) {
 		g, err = r.refreshGrant(ctx, tenant, c, g)
-		if err == nil && isUsable(c, g.Credential) && g.Version == version {
+		switch {
+		case err == nil && g.ID != id: // another account of that name
+			return nil, nil
+		case err == nil && isUsable(c, g.Credential) && g.Version == version:
 			return nil, newNotRenewed(c, g, g.RefreshError)
 		}
 	}
@@ -90,8 +112,11 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 	if !isMachine(c.Auth.Type) && u.member == nil {
 		return r.refuseGrant(ctx, tenant, u, meta, reasonScopes, refusal)
 	}
-	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, u.Agent)
-	if err != nil || g.ID != u.ID || g.Version != u.Version || !r.canRefresh(g) {
+	g, err := r.store.Vault(tenant).GrantByID(ctx, u.ID)
+	if fault.Is(err, fault.NotFound) { // replaced or deleted
+		return nil
+	}
+	if err != nil || g.Version != u.Version || !r.canRefresh(g) {
 		return err
 	}
 	g.Tokens.Meta = meta

@@ -131,11 +131,11 @@ func (r *idleRun) refreshAccount(ctx context.Context, seen store.IdleGrant) idle
 	if err != nil {
 		return r.handleReadError(ctx, seen, err)
 	}
-	g, err := r.store.Vault(seen.Tenant).Grant(ctx, seen.Connector, seen.Agent)
+	g, err := r.store.Vault(seen.Tenant).GrantByID(ctx, seen.ID)
 	if err != nil {
 		return r.handleReadError(ctx, seen, err)
 	}
-	if g.ID != seen.ID || g.Version != seen.Version || !c.Enabled || !isUsable(c, g.Credential) || !r.canRefresh(g) {
+	if g.Version != seen.Version || !c.Enabled || !isUsable(c, g.Credential) || !r.canRefresh(g) {
 		return idleSkipped
 	}
 	fresh, err := r.refreshGrant(ctx, seen.Tenant, c, g)

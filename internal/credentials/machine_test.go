@@ -171,7 +171,7 @@ func TestMachine_ForcedRefreshOncePerVersion(t *testing.T) {
 	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
 	for range 3 {
-		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
+		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 		if err != nil || u == nil || u.Version != first.Version+1 {
 			t.Errorf("forced: %+v, %v", u, err)
 		}

@@ -68,8 +68,69 @@ func (r *Resolver) ExplainMissing(
 	case fault.Is(err, fault.NotFound):
 		return NewMissingError(c, agent)
 	case err != nil:
+		return explainSeveral(c, owner, err)
+	}
+	return r.explainGrant(c, agent, g)
+}
+
+// ExplainUnusable is ExplainMissing for a credential that was used.
+func (r *Resolver) ExplainUnusable(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, u *Credential) error {
+	if !hasToken(c.Auth.Type) {
+		return NewMissingError(c, u.Agent)
+	}
+	g, err := r.store.Vault(tenant).GrantByID(ctx, u.ID)
+	switch {
+	case fault.Is(err, fault.NotFound): // replaced or deleted
+		return r.ExplainMissing(ctx, tenant, c, u.Agent)
+	case err != nil:
 		return err
 	}
+	return r.explainGrant(c, u.Agent, g)
+}
+
+// ExplainMissingForSync is ExplainMissing for the credential that syncs use.
+func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) error {
+	isShared := c.CredentialMode == connectors.CredentialShared
+	cred, _, err := r.store.Vault(tenant).SyncSecret(ctx, c.ID, isShared)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return NewMissingError(c, nil)
+	case err != nil:
+		return explainSeveral(c, nil, err)
+	case isShared && hasToken(c.Auth.Type):
+		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
+	case cred.Syncs:
+		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cred.Place())
+	default:
+		return NewMissingError(c, nil)
+	}
+}
+
+// explainSeveral adds to the error of a look-up that found several accounts what to do; owner nil: of the connector's sync.
+func explainSeveral(c connectors.Connector, owner *connectors.AgentID, err error) error {
+	several, ok := errors.AsType[store.SeveralAccountsError](err)
+	if !ok {
+		return err
+	}
+	format := "The connector %q has several accounts: %s. Choose the one that syncs use."
+	if owner != nil {
+		format = "The agent has several accounts at the connector %q: %s. Choose one in its grant."
+	}
+	f := fault.Errorf(fault.Conflict, format, c.Name, listNames(several.Names)).WithType(store.TypeAccountRequired)
+	f.Err = several
+	return f
+}
+
+// listNames shows at most ten names.
+func listNames(names []string) string {
+	const shown = 10
+	if len(names) > shown {
+		return strings.Join(names[:shown], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *Resolver) explainGrant(c connectors.Connector, agent *connectors.AgentID, g store.Grant) error {
 	cause := r.unusableReason(c, g)
 	switch {
 	case g.Type != c.Auth.Type, g.Origin != c.CredentialOrigin():
@@ -82,7 +143,7 @@ func (r *Resolver) ExplainMissing(
 		return addGrantSaid(newCredentialRequired("The connector %q can't sign in: %s", c.Name, toClause(cause)), g)
 	}
 	format := "Reconnect the account for %q: %s"
-	if owner != nil {
+	if g.AgentID != nil {
 		format = "Reconnect the agent's account for %q: %s"
 	}
 	f := addGrantSaid(newCredentialRequired(format, c.Name, toClause(cause)), g)

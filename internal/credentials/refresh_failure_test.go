@@ -37,7 +37,7 @@ func TestRefresh_TemporaryFailureKeepsToken(t *testing.T) {
 			first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 			must(t, err)
 			for range 3 { // after the retry delay
-				_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
+				_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 				wantNotRenewed(t, err)
 				u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 				if err != nil || u == nil || u.Version != first.Version {

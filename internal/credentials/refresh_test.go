@@ -62,7 +62,7 @@ func TestForced_OncePerVersion(t *testing.T) {
 	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
 	for range 3 {
-		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
+		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 		if err != nil || u == nil || u.Version != first.Version+1 {
 			t.Errorf("forced: %+v, %v", u, err)
 		}
@@ -78,7 +78,7 @@ func TestForced_ReturnsUnrefreshableToken(t *testing.T) {
 	r := c.newResolver()
 	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, first.Version)
+	u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 	if err != nil || u == nil || u.Version != first.Version || c.as.Count(oauthtest.Refresh) != 0 {
 		t.Errorf("forced: %+v, %v", u, err)
 	}
@@ -154,7 +154,7 @@ func TestStop_WaitsForRefresh(t *testing.T) {
 	if after.Version != before.Version+1 {
 		t.Errorf("the new token was not kept: version %d", after.Version)
 	}
-	_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, after.Version)
+	_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, after.ID, after.Version)
 	wantNotRenewed(t, err)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes", n)

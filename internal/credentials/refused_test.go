@@ -21,7 +21,7 @@ func TestRefused_EndsOnlyItsVersion(t *testing.T) {
 	r := c.newResolver()
 	old, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
 	must(t, err)
-	fresh, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, nil, old.Version)
+	fresh, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, old.ID, old.Version)
 	must(t, err)
 	must(t, r.MarkRefused(t.Context(), c.Tenant, old, "It is refused. Connect again.", nil))
 	if got := c.storedGrant(t, nil).Status; got != connectors.CredentialActive {

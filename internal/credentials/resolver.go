@@ -133,16 +133,17 @@ func (r *Resolver) Resolve(
 		return r.resolveGrant(ctx, tenant, c, owner, nil)
 	}
 	cred, sealed, err := r.store.Vault(tenant).Secret(ctx, c.ID, owner)
-	return openSecret(c, cred, sealed, err)
+	return openSecret(c, cred, sealed, explainSeveral(c, owner, err))
 }
 
-// LastUsed opens the last used credential of a per-agent connector, of any agent; nil: none.
-func (r *Resolver) LastUsed(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
-	cred, sealed, err := r.store.Vault(tenant).LastUsed(ctx, c.ID)
+// ResolveForSync opens the credential that syncs of the connector use: the one chosen for them, else the only one. nil: it is not usable, or
+// there is none. Several without a choice are an error.
+func (r *Resolver) ResolveForSync(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
+	cred, sealed, err := r.store.Vault(tenant).SyncSecret(ctx, c.ID, c.CredentialMode == connectors.CredentialShared)
 	if err == nil && hasToken(c.Auth.Type) {
-		return r.resolveGrant(ctx, tenant, c, cred.AgentID, nil)
+		return r.resolveGrantByID(ctx, tenant, c, cred.ID)
 	}
-	return openSecret(c, cred, sealed, err)
+	return openSecret(c, cred, sealed, explainSeveral(c, nil, err))
 }
 
 // MarkUsed records that the server accepted the credential.

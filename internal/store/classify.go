@@ -47,6 +47,9 @@ var constraintFaults = map[string]constraintFault{
 	"scim_groups_display_name_key": {fault.Conflict, "", "displayName", "This displayName is taken."},
 	"sync_runs_one_running_key":    {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 
+	"credentials_default_alone": {fault.Conflict, TypeAccountRequired, "account", "Rename the account named default first: with several accounts, each has a name."},
+	"credentials_name_given":    {fault.Conflict, TypeAccountRequired, "account", "Other accounts have names. Give this one a name too."},
+
 	"credentials_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
 	"oauth_flows_agent_fkey":          {fault.NotFound, "", "", "No such agent."},
 	"connect_links_agent_fkey":        {fault.NotFound, "", "", "No such agent."},
@@ -98,6 +101,7 @@ var constraintFaults = map[string]constraintFault{
 	"connectors_retry_range":           {fault.Invalid, "", "retry_attempts", "Use 0 to 5 retries."},
 	"connectors_definition_age_bounds": {fault.Invalid, "", "max_definition_age_s", "Use 0 (any), or 1 minute to 1 day."},
 	"connectors_interval_range":        {fault.Invalid, "", "sync_interval_s", "Use 0 (never), or at least 1 minute."},
+	"credentials_name_form":            {fault.Invalid, "", "account", slugRule},
 	"credentials_type_known":           {fault.Invalid, "", "auth.type", "This authentication takes no credential."},
 	"connectors_transport_known":       {fault.Invalid, "", "transport", "Unknown transport."},
 }

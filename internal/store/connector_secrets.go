@@ -31,7 +31,7 @@ func (v *Vault) ConnectorSecrets(ctx context.Context, id connectors.ConnectorID)
 }
 
 func (v *Vault) openConnectorSecret(id connectors.ConnectorID, row dbgen.ConnectorSecretsRow) ([]secret.Text, error) {
-	place := credentialAD(v.id, id, row.AgentID, row.Place)
+	place := credentialAD(v.id, accountPlace{id, row.AgentID, row.AccountName, row.Place})
 	switch row.Kind {
 	case "environment":
 		place = environmentAD(v.id, id, row.Place)

@@ -11,18 +11,15 @@ import (
 	"patchbay/internal/secret"
 )
 
-// MatchesCredential reports whether the stored credential has exactly this secret. It is false if no key opens
+// MatchesCredential reports whether the owner's only credential has exactly this secret. It is false if no key opens
 // the stored one.
 func (t Connectors) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
 	rows, err := t.q.ConnectorSecretStates(ctx, t.id, c)
 	if err != nil {
 		return false, err
 	}
-	for _, row := range rows {
-		if (row.AgentID == nil) != (agent == nil) || agent != nil && *row.AgentID != *agent {
-			continue
-		}
-		plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, row.ConnectorID, row.AgentID, row.Origin))
+	for _, row := range accountsOf(rows, agent, "") {
+		plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, accountPlace{row.ConnectorID, row.AgentID, row.Name, row.Origin}))
 		return ok && equalSecrets(plain, entered), nil
 	}
 	return false, nil

@@ -22,7 +22,7 @@ func (t Connectors) Credentials(ctx context.Context, id connectors.ConnectorID, 
 	}
 	item := func(r dbgen.CredentialsRow) connectors.Credential {
 		c := toCredential(dbgen.Credential{
-			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
+			ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Name: r.Name, Syncs: r.Syncs, Type: r.Type, Origin: r.Origin, Status: connectors.CredentialStatus(r.Status),
 			Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt, RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Upstream: r.Upstream,
 			MemberID: r.MemberID, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 		})
@@ -52,8 +52,13 @@ func (t Connectors) AgentCredentials(ctx context.Context, id connectors.AgentID)
 // SetCredential seals and stores a credential, replacing the previous one. The connector's last error stays
 // until the next sync tries it.
 func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
+	name, err := t.chooseAccountName(ctx, c.ConnectorID, c.AgentID, c.Name)
+	if err != nil {
+		return err
+	}
 	p := dbgen.SetCredentialParams{
 		TenantID:    t.id,
+		Name:        name,
 		ID:          connectors.CredentialID{UUID: newID()},
 		ConnectorID: c.ConnectorID,
 		AgentID:     c.AgentID,
@@ -61,7 +66,7 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 		Origin:      c.Origin,
 		Account:     cleanText(c.Account),
 	}
-	return t.sealAndRetry(ctx, c.Secret, credentialAD(t.id, c.ConnectorID, c.AgentID, c.Origin), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, c.Secret, credentialAD(t.id, accountPlace{c.ConnectorID, c.AgentID, name, c.Origin}), func(sealed []byte) error {
 		p.Sealed = sealed
 		if err := t.notifyChange(t.q.SetCredential(ctx, p), "credential", c.ConnectorID); err != nil {
 			return err
@@ -70,14 +75,23 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 	})
 }
 
-// DeleteCredential deletes an agent's credential; agent nil: the shared one. A managed account does not take its place.
+// DeleteCredential deletes an agent's only credential; agent nil: the shared one. A managed account does not take its place.
 func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
+	return t.DeleteAccount(ctx, id, agent, "")
+}
+
+// DeleteAccount is [Connectors.DeleteCredential] for the account with a name; empty: the only one.
+func (t Connectors) DeleteAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+	name, err := t.chooseAccountName(ctx, id, agent, name)
+	if err != nil {
+		return err
+	}
 	if agent != nil {
 		if err := t.q.RecordDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
 			return err
 		}
 	}
-	n, err := t.q.DeleteCredential(ctx, t.id, id, agent)
+	n, err := t.q.DeleteCredential(ctx, dbgen.DeleteCredentialParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
 	return t.notifyChange(affectedError(n, err, "credential"), "credential", id)
 }
 
@@ -87,14 +101,26 @@ func (t Connectors) DeleteCredentials(ctx context.Context, id connectors.Connect
 	return int(n), t.notifyChange(err, "credential", id)
 }
 
-// credentialAD binds a sealed credential to connector, agent and origin. With the origin, write access to the
-// table cannot send a secret to another server.
-func credentialAD(tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID, origin string) secret.AD {
-	row := id.String() + "/shared"
-	if agent != nil {
-		row = id.String() + "/" + agent.String()
+// accountPlace is what a sealed credential is bound to.
+type accountPlace struct {
+	connector connectors.ConnectorID
+	agent     *connectors.AgentID // nil: shared
+	name      string
+	origin    string
+}
+
+// credentialAD binds a sealed credential to connector, agent, name and origin. With the origin, write access to the table cannot send a
+// secret to another server; with the name, not as another account. The default name is left out: older rows have none, and releases that
+// know no names open no other account.
+func credentialAD(tenant connectors.TenantID, at accountPlace) secret.AD {
+	owner := "shared"
+	if at.agent != nil {
+		owner = at.agent.String()
 	}
-	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: row + "/" + origin}
+	if at.name != connectors.DefaultAccount {
+		owner += "+" + at.name // no owner has the sign
+	}
+	return secret.AD{Tenant: tenant.String(), Table: "credentials", Column: "sealed", Row: at.connector.String() + "/" + owner + "/" + at.origin}
 }
 
 // decodeIdentity reads the account of a grant's metadata; zero: unknown.
@@ -116,6 +142,8 @@ func toCredential(r dbgen.Credential) connectors.Credential {
 		ID:          r.ID,
 		ConnectorID: r.ConnectorID,
 		AgentID:     r.AgentID,
+		Name:        r.Name,
+		Syncs:       r.Syncs,
 		Type:        r.Type,
 		Origin:      r.Origin,
 		Status:      r.Status,

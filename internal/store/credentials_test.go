@@ -102,33 +102,6 @@ func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
 	}
 }
 
-func TestTheCredentialUsedLastIsAnAgents(t *testing.T) {
-	t.Parallel()
-	w := fixture.New(t)
-	c, first, second := w.Connector(t), w.Agent(t), w.Agent(t)
-	vault := w.St.Vault(w.Tenant)
-	w.Credential(t, c.ID, nil, "shared")
-	_, _, err := vault.LastUsed(t.Context(), c.ID)
-	wantKind(t, err, fault.NotFound)
-
-	w.Credential(t, c.ID, &first.ID, "first")
-	w.Credential(t, c.ID, &second.ID, "second")
-	if _, text, err := vault.LastUsed(t.Context(), c.ID); err != nil || text.Reveal() != "second" {
-		t.Errorf("unused ones: want the newest (%v)", err)
-	}
-	cred, _, err := vault.Secret(t.Context(), c.ID, &first.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := vault.MarkUsed(t.Context(), cred.ID); err != nil {
-		t.Fatal(err)
-	}
-	used, text, err := vault.LastUsed(t.Context(), c.ID)
-	if err != nil || text.Reveal() != "first" || used.LastUsedAt == nil {
-		t.Errorf("used: %+v (%v)", used, err)
-	}
-}
-
 func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)

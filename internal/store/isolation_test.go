@@ -433,10 +433,6 @@ var vaultAttempts = map[string]attempt{
 		_, text, err := o.vault.Secret(ctx, o.connector.ID, &o.agent.ID)
 		return !text.Empty(), err
 	},
-	"LastUsed": func(ctx context.Context, o outsider) (bool, error) {
-		_, text, err := o.vault.LastUsed(ctx, o.connector.ID)
-		return !text.Empty(), err
-	},
 	"MarkUsed": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.vault.MarkUsed(ctx, o.credential.ID); err != nil {
 			return false, err
@@ -470,7 +466,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		attempts map[string]attempt
 	}{
 		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, scimAttempts, accessRequestAttempts, workloadAttempts, auditStreamAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts, auditStreamVaultAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, namedVaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts, auditStreamVaultAttempts)},
 	} {
 		names := methodNames(door.methods)
 		if n := len(names); n < door.min || len(door.attempts) != n {

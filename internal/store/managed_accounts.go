@@ -107,7 +107,7 @@ func (t Accounts) AddManagedAccount(ctx context.Context, a NewManagedAccount) er
 	p := dbgen.AddManagedAccountParams{
 		TenantID: t.id, ID: newID(), ConnectorID: a.ConnectorID.UUID, AgentID: a.AgentID, UserID: a.Member, Origin: a.Origin, GrantMeta: meta,
 	}
-	return t.sealAndRetry(ctx, plain, credentialAD(t.id, a.ConnectorID, &a.AgentID, a.Origin), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, plain, credentialAD(t.id, accountPlace{a.ConnectorID, &a.AgentID, connectors.DefaultAccount, a.Origin}), func(sealed []byte) error {
 		p.Sealed = sealed
 		n, err := t.q.AddManagedAccount(ctx, p)
 		if err != nil || n == 0 {

@@ -43,11 +43,15 @@ func (t Accounts) SaveGrant(ctx context.Context, g NewGrant) error {
 	if err != nil {
 		return err
 	}
+	name, err := t.chooseAccountName(ctx, g.ConnectorID, g.AgentID, g.Name)
+	if err != nil {
+		return err
+	}
 	p := dbgen.SaveGrantParams{
-		TenantID: t.id, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
+		TenantID: t.id, Name: name, ID: connectors.CredentialID{UUID: newID()}, ConnectorID: g.ConnectorID, AgentID: g.AgentID, Origin: g.Origin,
 		Account: cleanText(g.Account), Scopes: nonNilTexts(g.Scopes), ExpiresAt: g.ExpiresAt, GrantMeta: meta, Replaces: g.Replaces,
 	}
-	return t.sealAndRetry(ctx, plain, credentialAD(t.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) error {
+	return t.sealAndRetry(ctx, plain, credentialAD(t.id, accountPlace{g.ConnectorID, g.AgentID, name, g.Origin}), func(sealed []byte) error {
 		p.Sealed = sealed
 		if err := t.notifyChange(t.q.SaveGrant(ctx, p), "credential", g.ConnectorID); err != nil {
 			return err
@@ -56,13 +60,34 @@ func (t Accounts) SaveGrant(ctx context.Context, g NewGrant) error {
 	})
 }
 
-// Grant opens an agent's grant for a connector, or a machine client's secret and token; agent nil: the shared
-// one. A credential of another type is not found.
+// Grant opens an agent's only grant for a connector, or a machine client's secret and token; agent nil: the shared
+// one. A credential of another type is not found. Several are a Conflict of [TypeAccountRequired].
 func (v *Vault) Grant(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (Grant, error) {
-	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
+	return v.NamedGrant(ctx, id, agent, "")
+}
+
+// NamedGrant is [Vault.Grant] for the account with a name; empty: the only one.
+func (v *Vault) NamedGrant(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) (Grant, error) {
+	row, err := v.sealedAccount(ctx, id, agent, name)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return Grant{}, newNotFound("grant")
+	case err != nil:
+		return Grant{}, err
+	}
+	return v.openTypedGrant(row)
+}
+
+// GrantByID is [Vault.Grant] for an account that was read before. It is not found once the row may be of another account.
+func (v *Vault) GrantByID(ctx context.Context, id connectors.CredentialID) (Grant, error) {
+	row, err := v.q.SealedCredential(ctx, v.id, id)
 	if err != nil {
 		return Grant{}, rowError(err, "grant")
 	}
+	return v.openTypedGrant(row)
+}
+
+func (v *Vault) openTypedGrant(row dbgen.Credential) (Grant, error) {
 	switch row.Type {
 	case connectors.AuthOAuth2, connectors.AuthClientCredentials, connectors.AuthPrivateKeyJWT:
 	default:
@@ -121,7 +146,7 @@ func (v *Vault) SaveRefreshed(ctx context.Context, l Lease, g Grant, t GrantToke
 		Scopes: nonNilTexts(t.Scopes), ExpiresAt: t.ExpiresAt, GrantMeta: meta,
 	}
 	var n int64
-	err = v.keyring.sealAndRetry(ctx, v.scope, plain, credentialAD(v.id, g.ConnectorID, g.AgentID, g.Origin), func(sealed []byte) (err error) {
+	err = v.keyring.sealAndRetry(ctx, v.scope, plain, credentialAD(v.id, accountPlace{g.ConnectorID, g.AgentID, g.Name, g.Origin}), func(sealed []byte) (err error) {
 		p.Sealed = sealed
 		n, err = v.q.SaveRefreshed(ctx, p)
 		return err

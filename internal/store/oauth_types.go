@@ -101,6 +101,7 @@ type NewGrant struct {
 	GrantTokens
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared one
+	Name        string              // empty: the name of the only account, else the default one
 	Origin      string              // connectors.Origin of the URL at the start of the flow
 	Account     string
 	Replaces    bool // it may be of another account than the one before: the credential gets a new id

@@ -56,7 +56,7 @@ func (v *Vault) Revocation(ctx context.Context, id connectors.CredentialID) (Rev
 	}
 	of := row.AccountRevocation
 	g, err := v.openGrant(dbgen.Credential{
-		ConnectorID: of.ConnectorID, AgentID: of.AgentID, Origin: of.Origin, Sealed: of.Sealed, GrantMeta: of.GrantMeta,
+		ConnectorID: of.ConnectorID, AgentID: of.AgentID, Name: of.Name, Origin: of.Origin, Sealed: of.Sealed, GrantMeta: of.GrantMeta,
 	})
 	if err != nil {
 		return Revocation{}, err

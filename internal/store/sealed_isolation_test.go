@@ -9,6 +9,12 @@ import (
 
 // settingsAttempts are the cases of what a tenant says about itself.
 var settingsAttempts = map[string]attempt{
+	"Connectors.DeleteAccount": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Connectors().DeleteAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+	},
+	"Connectors.ChooseSyncAccount": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Connectors().ChooseSyncAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+	},
 	"SetDefaults": func(ctx context.Context, o outsider) (bool, error) {
 		mine := connectors.Defaults{
 			Approval: connectors.ApprovalAuto, SyncInterval: time.Hour, ToolChanges: connectors.ToolChangesAuto, Listen: connectors.ListenOff,
@@ -74,5 +80,25 @@ var settingsAttempts = map[string]attempt{
 	"SealedBy": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.SealedBy(ctx)
 		return len(mine) > 0, err
+	},
+}
+
+// namedVaultAttempts are the cases of accounts by name, by id and for syncs.
+var namedVaultAttempts = map[string]attempt{
+	"NamedSecret": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.NamedSecret(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+		return !text.Empty(), err
+	},
+	"SyncSecret": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.SyncSecret(ctx, o.connector.ID, false)
+		return !text.Empty(), err
+	},
+	"NamedGrant": func(ctx context.Context, o outsider) (bool, error) {
+		g, err := o.vault.NamedGrant(ctx, o.grant.ConnectorID, nil, connectors.DefaultAccount)
+		return !g.Tokens.AccessToken.Empty(), err
+	},
+	"GrantByID": func(ctx context.Context, o outsider) (bool, error) {
+		g, err := o.vault.GrantByID(ctx, o.grant.ID)
+		return !g.Tokens.AccessToken.Empty(), err
 	},
 }

@@ -27,11 +27,11 @@ var sealedTables = []sealedTable{
 	{table: "second_factors", isInstallation: true, tenantColumn: "user_id", ad: func(r sealedRow) secret.AD {
 		return secondFactorAD(connectors.UserID{UUID: r.uuidColumn("user_id")})
 	}},
-	{table: "credentials", primaryKey: "id", adColumns: "connector_id, agent_id, origin", ad: func(r sealedRow) secret.AD {
-		return credentialAD(r.tenantID(), connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.agentID(), r.textColumn("origin"))
+	{table: "credentials", primaryKey: "id", adColumns: "connector_id, agent_id, name, origin", ad: func(r sealedRow) secret.AD {
+		return credentialAD(r.tenantID(), accountPlace{connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.agentID(), r.textColumn("name"), r.textColumn("origin")})
 	}},
-	{table: "account_revocations", primaryKey: "id", adColumns: "connector_id, agent_id, origin", ad: func(r sealedRow) secret.AD {
-		return credentialAD(r.tenantID(), connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.agentID(), r.textColumn("origin"))
+	{table: "account_revocations", primaryKey: "id", adColumns: "connector_id, agent_id, name, origin", ad: func(r sealedRow) secret.AD {
+		return credentialAD(r.tenantID(), accountPlace{connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.agentID(), r.textColumn("name"), r.textColumn("origin")})
 	}},
 	{table: "revocation_clients", primaryKey: "id", adColumns: "connector_id, client_id, origin, issuer", ad: func(r sealedRow) secret.AD {
 		return clientSecretAD(r.tenantID(), connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.textColumn("client_id"), r.textColumn("origin"), r.textColumn("issuer"))

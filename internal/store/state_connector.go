@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,6 +29,9 @@ func ConnectorState(id connectors.ConnectorID) StateReader {
 			if row.AgentID != nil {
 				field += " of " + row.AgentID.String()
 			}
+			if row.Name != connectors.DefaultAccount {
+				field += " " + row.Name
+			}
 			if err := t.addCredential(ctx, state, field, row); err != nil {
 				return nil, err
 			}
@@ -39,17 +43,22 @@ func ConnectorState(id connectors.ConnectorID) StateReader {
 	}
 }
 
-// OfCredential is a connector's credential, a secret or an account; agent nil: the shared one.
+// OfCredential is a connector's credential, a secret or an account; agent nil: the shared one. There are none of several.
 func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) StateReader {
+	return OfAccount(id, agent, "")
+}
+
+// OfAccount is [OfCredential] for the account with a name; empty: the only one.
+func OfAccount(id connectors.ConnectorID, agent *connectors.AgentID, name string) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
 		rows, err := t.q.ConnectorSecretStates(ctx, t.id, id)
 		if err != nil {
 			return nil, err
 		}
 		state := State{}
-		for _, row := range rows {
-			if (row.AgentID == nil) != (agent == nil) || agent != nil && *row.AgentID != *agent {
-				continue
+		for _, row := range accountsOf(rows, agent, name) {
+			if row.Name != connectors.DefaultAccount {
+				state["name"] = row.Name
 			}
 			state["type"], state["origin"], state["status"], state["account"], state["scopes"] = row.Type, row.Origin, row.Status, row.Account, row.Scopes
 			if identity := decodeIdentity(row.Identity); identity != (connectors.Identity{}) {
@@ -66,6 +75,18 @@ func OfCredential(id connectors.ConnectorID, agent *connectors.AgentID) StateRea
 	}
 }
 
+// accountsOf returns the owner's account with a name, or its only one if the name is empty: at most one row.
+func accountsOf(rows []dbgen.ConnectorSecretStatesRow, agent *connectors.AgentID, name string) []dbgen.ConnectorSecretStatesRow {
+	found := slices.DeleteFunc(slices.Clone(rows), func(r dbgen.ConnectorSecretStatesRow) bool {
+		isOther := (r.AgentID == nil) != (agent == nil) || agent != nil && *r.AgentID != *agent
+		return isOther || name != "" && r.Name != name
+	})
+	if len(found) > 1 {
+		return nil
+	}
+	return found
+}
+
 // OfClientSecret is a connector's client secret.
 func OfClientSecret(id connectors.ConnectorID) StateReader {
 	return func(ctx context.Context, t *Tenant) (State, error) {
@@ -78,7 +99,7 @@ func OfClientSecret(id connectors.ConnectorID) StateReader {
 }
 
 func (t *tenant) addCredential(ctx context.Context, state State, field string, row dbgen.ConnectorSecretStatesRow) error {
-	plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, row.ConnectorID, row.AgentID, row.Origin))
+	plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, accountPlace{row.ConnectorID, row.AgentID, row.Name, row.Origin}))
 	if !ok {
 		state.withUnreadable(field)
 		return nil
@@ -86,6 +107,9 @@ func (t *tenant) addCredential(ctx context.Context, state State, field string, r
 	owner := "shared"
 	if row.AgentID != nil {
 		owner = row.AgentID.String()
+	}
+	if row.Name != connectors.DefaultAccount {
+		owner += "+" + row.Name
 	}
 	_, err := state.withFingerprintAs(t.asTenant(), field, "credential", plain, row.ConnectorID.String(), owner)
 	return err

@@ -51,10 +51,11 @@ type Stats struct {
 	ByStatus      map[connectors.ConnectorStatus]int
 }
 
-// NewCredential is a credential to store. It replaces the agent's credential for the connector.
+// NewCredential is a credential to store. It replaces the agent's credential of that name for the connector.
 type NewCredential struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared one
+	Name        string              // empty: the name of the only account, else the default one
 	Type        connectors.AuthType
 	Origin      string // connectors.Origin of the URL that the caller saw
 	Account     string

@@ -19,22 +19,41 @@ type Vault struct {
 	jobs    *queue.Inserter
 }
 
-// Secret opens an agent's credential for a connector; agent nil: the shared one.
+// Secret opens an agent's only credential for a connector; agent nil: the shared one. Several are a Conflict of [TypeAccountRequired].
 func (v *Vault) Secret(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) (connectors.Credential, secret.Text, error) {
-	row, err := v.q.SealedCredential(ctx, v.id, id, agent)
+	return v.NamedSecret(ctx, id, agent, "")
+}
+
+// NamedSecret is [Vault.Secret] for the account with a name; empty: the only one.
+func (v *Vault) NamedSecret(
+	ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string,
+) (connectors.Credential, secret.Text, error) {
+	row, err := v.sealedAccount(ctx, id, agent, name)
 	if err != nil {
-		return connectors.Credential{}, "", rowError(err, "credential")
+		return connectors.Credential{}, "", err
 	}
 	return v.openCredential(row)
 }
 
-// LastUsed opens the connector's most recently used credential; if none was used, the newest.
-func (v *Vault) LastUsed(ctx context.Context, id connectors.ConnectorID) (connectors.Credential, secret.Text, error) {
-	row, err := v.q.SealedCredentialUsedLast(ctx, v.id, id)
-	if err != nil {
-		return connectors.Credential{}, "", rowError(err, "credential")
+// SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only one. shared: of a connector with a
+// shared credential. Several without a choice are a Conflict of [TypeAccountRequired], with the agents' slugs and the names.
+func (v *Vault) SyncSecret(ctx context.Context, id connectors.ConnectorID, shared bool) (connectors.Credential, secret.Text, error) {
+	rows, err := v.q.SyncCredentials(ctx, dbgen.SyncCredentialsParams{TenantID: v.id, ConnectorID: id, Shared: shared, MaxRows: maxAccounts})
+	switch {
+	case err != nil:
+		return connectors.Credential{}, "", err
+	case len(rows) == 0:
+		return connectors.Credential{}, "", newNotFound("credential")
+	case len(rows) > 1:
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = connectors.Credential{AgentSlug: r.AgentSlug, Name: r.Credential.Name}.Place()
+		}
+		return connectors.Credential{}, "", newSeveralAccounts(names)
 	}
-	return v.openCredential(row)
+	c, plain, err := v.openCredential(rows[0].Credential)
+	c.AgentSlug = rows[0].AgentSlug
+	return c, plain, err
 }
 
 // MarkUsed records the last use of a credential, at most once a minute. A missing one is no error.
@@ -43,7 +62,7 @@ func (v *Vault) MarkUsed(ctx context.Context, id connectors.CredentialID) error 
 }
 
 func (v *Vault) openCredential(row dbgen.Credential) (connectors.Credential, secret.Text, error) {
-	plain, err := v.keyring.Open(row.Sealed, credentialAD(v.id, row.ConnectorID, row.AgentID, row.Origin))
+	plain, err := v.keyring.Open(row.Sealed, credentialAD(v.id, accountPlace{row.ConnectorID, row.AgentID, row.Name, row.Origin}))
 	if err != nil {
 		return connectors.Credential{}, "", fault.Wrap(fault.Internal, err, "The stored credential can't be decrypted. Set it again.")
 	}

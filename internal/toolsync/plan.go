@@ -20,9 +20,9 @@ type attempt struct {
 //
 //	stdio program              its environment
 //	auth none                  anonymous
-//	shared                     the shared one; none stored: anonymous, for some servers list without a credential
+//	shared                     the shared one for syncs; none stored: anonymous, for some servers list without a credential
 //	per agent, agent named     that agent's own; none stored: an error, and never another agent's
-//	per agent, no agent        anonymous, then the one used last; that one first if the last sync got a 401
+//	per agent, no agent        anonymous, then the one for syncs; that one first if the last sync got a 401
 func (s *Syncer) planAttempts(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]attempt, error) {
@@ -34,29 +34,27 @@ func (s *Syncer) planAttempts(
 	if c.Auth.Type == connectors.AuthNone {
 		return []attempt{anonymous}, nil
 	}
-	if c.CredentialMode == connectors.CredentialShared || agent != nil {
+	if c.CredentialMode == connectors.CredentialPerAgent && agent != nil {
 		credential, err := s.credentials.Resolve(ctx, tenant, c, agent)
 		switch {
 		case err != nil:
 			return nil, err
-		case credential != nil:
-			return []attempt{{credential: credential}}, nil
-		case c.CredentialMode == connectors.CredentialShared:
-			return []attempt{anonymous}, nil
-		default:
+		case credential == nil:
 			return nil, s.credentials.ExplainMissing(ctx, tenant, c, agent)
+		default:
+			return []attempt{{credential: credential}}, nil
 		}
 	}
-	last, err := s.credentials.LastUsed(ctx, tenant, c)
+	credential, err := s.credentials.ResolveForSync(ctx, tenant, c)
 	switch {
 	case err != nil:
 		return nil, err
-	case last == nil:
+	case credential == nil:
 		return []attempt{anonymous}, nil
-	case c.AuthBehaviour == connectors.AuthAll:
-		return []attempt{{credential: last}}, nil
+	case c.CredentialMode == connectors.CredentialShared, c.AuthBehaviour == connectors.AuthAll:
+		return []attempt{{credential: credential}}, nil
 	default:
-		return []attempt{anonymous, {credential: last}}, nil
+		return []attempt{anonymous, {credential: credential}}, nil
 	}
 }
 

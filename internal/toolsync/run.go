@@ -111,7 +111,12 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 // explainMissing explains a request without a credential that the server refused, with what the server said where
 // nothing is known of an account that ended.
 func (r *run) explainMissing(ctx context.Context, refusal error) error {
-	err := r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
+	var err error
+	if r.connector.CredentialMode == connectors.CredentialPerAgent && r.agent != nil {
+		err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
+	} else {
+		err = r.credentials.ExplainMissingForSync(ctx, r.tenant, r.connector)
+	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if remote, source, found := credentials.FindRemote(refusal); ok && found && f.Remote == nil {
 		remote.Phase, remote.Said = phaseSignIn, r.credentials.Excerpt(ctx, r.tenant, r.connector, source, credentials.UsedSecrets{})

@@ -60,7 +60,7 @@ func missingScopes(e *mcp.Error) (scopes []string, wanted bool) {
 
 // refreshToken returns an attempt with the token after a's, which the server refused.
 func (r *run) refreshToken(ctx context.Context, a attempt, refusal *mcp.Error) (attempt, error) {
-	next, err := r.credentials.ForceRefresh(ctx, r.tenant, r.connector, a.credential.Agent, a.credential.Version)
+	next, err := r.credentials.ForceRefresh(ctx, r.tenant, r.connector, a.credential.ID, a.credential.Version)
 	switch {
 	case err != nil:
 		return a, err
@@ -79,7 +79,7 @@ func (r *run) requestMissingScopes(ctx context.Context, a attempt, scopes []stri
 	if err := r.credentials.RequestScopes(ctx, r.tenant, a.credential, scopes, refusal); err != nil {
 		return a, err
 	}
-	next, err := r.credentials.Resolve(ctx, r.tenant, r.connector, a.credential.Agent)
+	next, err := r.credentials.ResolveAgain(ctx, r.tenant, a.credential)
 	if err == nil && next == nil {
 		err = r.missingCredentialError(ctx, a)
 	}
@@ -108,5 +108,5 @@ func (r *run) markRefused(ctx context.Context, a attempt, reason string, refusal
 }
 
 func (r *run) missingCredentialError(ctx context.Context, a attempt) error {
-	return r.credentials.ExplainMissing(ctx, r.tenant, r.connector, a.credential.Agent)
+	return r.credentials.ExplainUnusable(ctx, r.tenant, r.connector, a.credential)
 }

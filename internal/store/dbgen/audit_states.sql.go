@@ -149,15 +149,16 @@ func (q *Queries) ConnectLinkState(ctx context.Context, tenantID connectors.Tena
 }
 
 const connectorSecretStates = `-- name: ConnectorSecretStates :many
-select connector_id, agent_id, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
+select connector_id, agent_id, name, origin, type, status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, sealed
 from credentials
 where tenant_id = $1 and connector_id = $2
-order by agent_id nulls first
+order by agent_id nulls first, name
 `
 
 type ConnectorSecretStatesRow struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Name        string
 	Origin      string
 	Type        connectors.AuthType
 	Status      connectors.CredentialStatus
@@ -167,7 +168,7 @@ type ConnectorSecretStatesRow struct {
 	Sealed      []byte
 }
 
-// The shared credential first, then those of agents.
+// The shared credentials first, then those of agents.
 func (q *Queries) ConnectorSecretStates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) ([]ConnectorSecretStatesRow, error) {
 	rows, err := q.db.Query(ctx, connectorSecretStates, tenantID, connectorID)
 	if err != nil {
@@ -180,6 +181,7 @@ func (q *Queries) ConnectorSecretStates(ctx context.Context, tenantID connectors
 		if err := rows.Scan(
 			&i.ConnectorID,
 			&i.AgentID,
+			&i.Name,
 			&i.Origin,
 			&i.Type,
 			&i.Status,

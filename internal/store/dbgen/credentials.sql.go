@@ -13,6 +13,47 @@ import (
 	connectors "patchbay/internal/connectors"
 )
 
+const accountNames = `-- name: AccountNames :many
+select name
+from credentials
+where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+order by name
+limit $4
+`
+
+type AccountNamesParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	MaxRows     int32
+}
+
+// The names of an owner's accounts.
+func (q *Queries) AccountNames(ctx context.Context, arg AccountNamesParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, accountNames,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const agentCredentials = `-- name: AgentCredentials :many
 select connectors.slug, connectors.name, connectors.auth_type, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
@@ -58,31 +99,58 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 	return items, nil
 }
 
+const chooseSyncAccount = `-- name: ChooseSyncAccount :execrows
+update credentials
+set syncs = true
+where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3 and name = $4
+`
+
+type ChooseSyncAccountParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Name        string
+}
+
+func (q *Queries) ChooseSyncAccount(ctx context.Context, arg ChooseSyncAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, chooseSyncAccount,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const connectorSecrets = `-- name: ConnectorSecrets :many
-select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.origin as place, ''::text as client_id, ''::text as issuer
+select 'credential'::text as kind, credentials.sealed, credentials.agent_id, credentials.name as account_name, credentials.origin as place, ''::text as client_id, ''::text as issuer
 from credentials
 where credentials.tenant_id = $1 and credentials.connector_id = $2
 union all
-select 'environment', connector_envs.sealed, null, connector_envs.program, '', ''
+select 'environment', connector_envs.sealed, null, '', connector_envs.program, '', ''
 from connector_envs
 where connector_envs.tenant_id = $1 and connector_envs.connector_id = $2
 union all
-select 'client', connector_clients.sealed, null, connector_clients.origin, connector_clients.client_id, connector_clients.issuer
+select 'client', connector_clients.sealed, null, '', connector_clients.origin, connector_clients.client_id, connector_clients.issuer
 from connector_clients
 where connector_clients.tenant_id = $1 and connector_clients.connector_id = $2
 union all
-select 'registration', client_registrations.sealed, null, client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
+select 'registration', client_registrations.sealed, null, '', client_registrations.redirect_uri, client_registrations.client_id, client_registrations.issuer
 from client_registrations
 where client_registrations.tenant_id = $1 and client_registrations.sealed is not null
 `
 
 type ConnectorSecretsRow struct {
-	Kind     string
-	Sealed   []byte
-	AgentID  *connectors.AgentID
-	Place    string
-	ClientID string
-	Issuer   string
+	Kind        string
+	Sealed      []byte
+	AgentID     *connectors.AgentID
+	AccountName string
+	Place       string
+	ClientID    string
+	Issuer      string
 }
 
 // All secrets of a connector, and those of the tenant's registered clients. place: the origin, program or redirect URI
@@ -100,6 +168,7 @@ func (q *Queries) ConnectorSecrets(ctx context.Context, tenantID connectors.Tena
 			&i.Kind,
 			&i.Sealed,
 			&i.AgentID,
+			&i.AccountName,
 			&i.Place,
 			&i.ClientID,
 			&i.Issuer,
@@ -115,7 +184,7 @@ func (q *Queries) ConnectorSecrets(ctx context.Context, tenantID connectors.Tena
 }
 
 const credentials = `-- name: Credentials :many
-select credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin,
+select credentials.id, credentials.connector_id, credentials.agent_id, credentials.name, credentials.syncs, credentials.type, credentials.origin,
        (case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
              and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end)::text as status,
        credentials.account, coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error,
@@ -140,6 +209,8 @@ type CredentialsRow struct {
 	ID          connectors.CredentialID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Name        string
+	Syncs       bool
 	Type        connectors.AuthType
 	Origin      string
 	Status      string
@@ -178,6 +249,8 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 			&i.ID,
 			&i.ConnectorID,
 			&i.AgentID,
+			&i.Name,
+			&i.Syncs,
 			&i.Type,
 			&i.Origin,
 			&i.Status,
@@ -208,11 +281,23 @@ func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]Cre
 
 const deleteCredential = `-- name: DeleteCredential :execrows
 delete from credentials
-where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3 and name = $4
 `
 
-func (q *Queries) DeleteCredential(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteCredential, tenantID, connectorID, agentID)
+type DeleteCredentialParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Name        string
+}
+
+func (q *Queries) DeleteCredential(ctx context.Context, arg DeleteCredentialParams) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteCredential,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -245,6 +330,17 @@ func (q *Queries) MarkCredentialUsed(ctx context.Context, tenantID connectors.Te
 	return err
 }
 
+const releaseSyncAccount = `-- name: ReleaseSyncAccount :exec
+update credentials
+set syncs = false
+where tenant_id = $1 and connector_id = $2 and syncs and (agent_id is null) = $3::boolean
+`
+
+func (q *Queries) ReleaseSyncAccount(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, shared bool) error {
+	_, err := q.db.Exec(ctx, releaseSyncAccount, tenantID, connectorID, shared)
+	return err
+}
+
 const renewMachineTokens = `-- name: RenewMachineTokens :exec
 update credentials
 set status = 'active',
@@ -267,13 +363,13 @@ func (q *Queries) RenewMachineTokens(ctx context.Context, tenantID connectors.Te
 }
 
 const sealedCredential = `-- name: SealedCredential :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs
 from credentials
-where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+where tenant_id = $1 and id = $2
 `
 
-func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (Credential, error) {
-	row := q.db.QueryRow(ctx, sealedCredential, tenantID, connectorID, agentID)
+func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.TenantID, iD connectors.CredentialID) (Credential, error) {
+	row := q.db.QueryRow(ctx, sealedCredential, tenantID, iD)
 	var i Credential
 	err := row.Scan(
 		&i.TenantID,
@@ -300,55 +396,86 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 		&i.ConnectedAt,
 		&i.Upstream,
 		&i.MemberID,
+		&i.Name,
+		&i.Syncs,
 	)
 	return i, err
 }
 
-const sealedCredentialUsedLast = `-- name: SealedCredentialUsedLast :one
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id
+const sealedCredentials = `-- name: SealedCredentials :many
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs
 from credentials
-where tenant_id = $1 and connector_id = $2 and agent_id is not null
-  and status in ('active', 'refresh_failed')
-order by last_used_at desc nulls last, updated_at desc, id
-limit 1
+where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+  and ($4::text is null or name = $4)
+order by name
+limit $5
 `
 
-// Only credentials that can still be used.
-func (q *Queries) SealedCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (Credential, error) {
-	row := q.db.QueryRow(ctx, sealedCredentialUsedLast, tenantID, connectorID)
-	var i Credential
-	err := row.Scan(
-		&i.TenantID,
-		&i.ID,
-		&i.ConnectorID,
-		&i.AgentID,
-		&i.Type,
-		&i.Origin,
-		&i.Sealed,
-		&i.Status,
-		&i.Account,
-		&i.Scopes,
-		&i.ExpiresAt,
-		&i.RefreshedAt,
-		&i.LastUsedAt,
-		&i.Error,
-		&i.Version,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.GrantMeta,
-		&i.LeaseID,
-		&i.LeaseUntil,
-		&i.RetryAt,
-		&i.ConnectedAt,
-		&i.Upstream,
-		&i.MemberID,
+type SealedCredentialsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Name        *string
+	MaxRows     int32
+}
+
+// The accounts of an owner; name null: all of them. A caller that needs one refuses several.
+func (q *Queries) SealedCredentials(ctx context.Context, arg SealedCredentialsParams) ([]Credential, error) {
+	rows, err := q.db.Query(ctx, sealedCredentials,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+		arg.MaxRows,
 	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Credential
+	for rows.Next() {
+		var i Credential
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ID,
+			&i.ConnectorID,
+			&i.AgentID,
+			&i.Type,
+			&i.Origin,
+			&i.Sealed,
+			&i.Status,
+			&i.Account,
+			&i.Scopes,
+			&i.ExpiresAt,
+			&i.RefreshedAt,
+			&i.LastUsedAt,
+			&i.Error,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.GrantMeta,
+			&i.LeaseID,
+			&i.LeaseUntil,
+			&i.RetryAt,
+			&i.ConnectedAt,
+			&i.Upstream,
+			&i.MemberID,
+			&i.Name,
+			&i.Syncs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setCredential = `-- name: SetCredential :exec
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, connected_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, now())
+insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
 on conflict on constraint credentials_owner_key do update
 set type = excluded.type,
     member_id = null,
@@ -376,6 +503,7 @@ type SetCredentialParams struct {
 	ID          connectors.CredentialID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Name        string
 	Type        connectors.AuthType
 	Origin      string
 	Sealed      []byte
@@ -389,10 +517,90 @@ func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) er
 		arg.ID,
 		arg.ConnectorID,
 		arg.AgentID,
+		arg.Name,
 		arg.Type,
 		arg.Origin,
 		arg.Sealed,
 		arg.Account,
 	)
 	return err
+}
+
+const syncCredentials = `-- name: SyncCredentials :many
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, coalesce(agents.slug, '')::text as agent_slug
+from credentials
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = $1 and credentials.connector_id = $2 and (credentials.agent_id is null) = $3::boolean
+  and (credentials.syncs
+       or not exists (select from credentials chosen
+                      where chosen.tenant_id = $1 and chosen.connector_id = $2 and chosen.syncs
+                        and (chosen.agent_id is null) = $3::boolean))
+order by agents.slug, credentials.name
+limit $4
+`
+
+type SyncCredentialsParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	Shared      bool
+	MaxRows     int32
+}
+
+type SyncCredentialsRow struct {
+	Credential Credential
+	AgentSlug  string
+}
+
+// The account that syncs use; without one all accounts that could be, of which only a single one may be used.
+func (q *Queries) SyncCredentials(ctx context.Context, arg SyncCredentialsParams) ([]SyncCredentialsRow, error) {
+	rows, err := q.db.Query(ctx, syncCredentials,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.Shared,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SyncCredentialsRow
+	for rows.Next() {
+		var i SyncCredentialsRow
+		if err := rows.Scan(
+			&i.Credential.TenantID,
+			&i.Credential.ID,
+			&i.Credential.ConnectorID,
+			&i.Credential.AgentID,
+			&i.Credential.Type,
+			&i.Credential.Origin,
+			&i.Credential.Sealed,
+			&i.Credential.Status,
+			&i.Credential.Account,
+			&i.Credential.Scopes,
+			&i.Credential.ExpiresAt,
+			&i.Credential.RefreshedAt,
+			&i.Credential.LastUsedAt,
+			&i.Credential.Error,
+			&i.Credential.Version,
+			&i.Credential.CreatedAt,
+			&i.Credential.UpdatedAt,
+			&i.Credential.GrantMeta,
+			&i.Credential.LeaseID,
+			&i.Credential.LeaseUntil,
+			&i.Credential.RetryAt,
+			&i.Credential.ConnectedAt,
+			&i.Credential.Upstream,
+			&i.Credential.MemberID,
+			&i.Credential.Name,
+			&i.Credential.Syncs,
+			&i.AgentSlug,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -44,6 +44,7 @@ type AccountRevocation struct {
 	ConnectorSlug string
 	ConnectorName string
 	ClaimedUntil  *time.Time
+	Name          string
 }
 
 type Agent struct {
@@ -305,6 +306,8 @@ type Credential struct {
 	ConnectedAt *time.Time
 	Upstream    []byte
 	MemberID    *connectors.UserID
+	Name        string
+	Syncs       bool
 }
 
 type OauthFlow struct {

@@ -456,10 +456,10 @@ func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 }
 
 const saveGrant = `-- name: SaveGrant :exec
-insert into credentials (tenant_id, id, connector_id, agent_id, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
-values ($1, $2, $3, $4, 'oauth2', $5, $6, $7, $8, $9, $10, now())
+insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
+values ($1, $2, $3, $4, $5, 'oauth2', $6, $7, $8, $9, $10, $11, now())
 on conflict on constraint credentials_owner_key do update
-set id = case when $11::boolean then excluded.id else credentials.id end,
+set id = case when $12::boolean then excluded.id else credentials.id end,
     type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
@@ -486,6 +486,7 @@ type SaveGrantParams struct {
 	ID          connectors.CredentialID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Name        string
 	Origin      string
 	Sealed      []byte
 	Account     string
@@ -502,6 +503,7 @@ func (q *Queries) SaveGrant(ctx context.Context, arg SaveGrantParams) error {
 		arg.ID,
 		arg.ConnectorID,
 		arg.AgentID,
+		arg.Name,
 		arg.Origin,
 		arg.Sealed,
 		arg.Account,

@@ -75,7 +75,7 @@ func (q *Queries) ReleaseRevocation(ctx context.Context, tenantID connectors.Ten
 }
 
 const revocation = `-- name: Revocation :one
-select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, r.connector_slug, r.connector_name, r.claimed_until, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
+select r.tenant_id, r.id, r.connector_id, r.agent_id, r.origin, r.sealed, r.grant_meta, r.account, r.tries, r.due_at, r.created_at, r.connector_slug, r.connector_name, r.claimed_until, r.name, coalesce(c.client_id, '')::text as client_id, coalesce(c.origin, '')::text as client_origin,
        coalesce(c.issuer, '')::text as client_issuer, c.sealed as client_sealed,
        exists (
            select from credentials newer
@@ -127,6 +127,7 @@ func (q *Queries) Revocation(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AccountRevocation.ConnectorSlug,
 		&i.AccountRevocation.ConnectorName,
 		&i.AccountRevocation.ClaimedUntil,
+		&i.AccountRevocation.Name,
 		&i.ClientID,
 		&i.ClientOrigin,
 		&i.ClientIssuer,

@@ -117,7 +117,7 @@ func TestUse_RefreshedTokenLetsRequestsFinish(t *testing.T) {
 	results, release := b.startHeldCall(t, b.newRequest(c))
 	u, err := b.tokens.Resolve(t.Context(), b.Tenant, c, nil)
 	must(t, err)
-	_, err = b.tokens.ForceRefresh(t.Context(), b.Tenant, c, nil, u.Version)
+	_, err = b.tokens.ForceRefresh(t.Context(), b.Tenant, c, u.ID, u.Version)
 	must(t, err)
 	b.pool.InvalidateCredentials(b.Tenant, c.ID)
 	must(t, b.call(t.Context(), b.newRequest(c)))

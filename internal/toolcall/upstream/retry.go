@@ -44,7 +44,7 @@ func (p *Pool) forceRefresh(ctx context.Context, w *SessionRequest, u *credentia
 	if p.wasRefreshForced(e.key, u) {
 		return false, refusal
 	}
-	next, err := p.o.Credentials.ForceRefresh(ctx, w.Tenant, w.Connector, u.Agent, u.Version)
+	next, err := p.o.Credentials.ForceRefresh(ctx, w.Tenant, w.Connector, u.ID, u.Version)
 	switch {
 	case err != nil:
 		return false, errors.Join(err, refusal)
