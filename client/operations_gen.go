@@ -157,6 +157,44 @@ func (c *Client) CancelToolCall(ctx context.Context, id string) (ToolCall, error
 	return out, err
 }
 
+// ChangeAgentCredentialQuery has optional query parameters. Zero values are omitted.
+type ChangeAgentCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q ChangeAgentCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
+// ChangeAgentCredential: Rename an agent's account, or choose it for syncs. Requires role admin.
+func (c *Client) ChangeAgentCredential(ctx context.Context, id string, agent string, q ChangeAgentCredentialQuery, in CredentialPatch) error {
+	return c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, q.values(), in, nil)
+}
+
+// ChangeCredentialQuery has optional query parameters. Zero values are omitted.
+type ChangeCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q ChangeCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
+// ChangeCredential: Rename a shared account, or choose it for syncs. Requires role admin.
+func (c *Client) ChangeCredential(ctx context.Context, id string, q ChangeCredentialQuery, in CredentialPatch) error {
+	return c.do(ctx, http.MethodPatch, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, q.values(), in, nil)
+}
+
 // CheckSSO: Check the provider's metadata, without signing in. Requires role owner.
 func (c *Client) CheckSSO(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, []string{"api", "v1", "sso", "check"}, nil, nil, nil)
@@ -277,9 +315,23 @@ func (c *Client) DeleteAgent(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id)}, nil, nil, nil)
 }
 
+// DeleteAgentCredentialQuery has optional query parameters. Zero values are omitted.
+type DeleteAgentCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q DeleteAgentCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
 // DeleteAgentCredential: Delete an agent's credential and revoke its account. Requires role admin.
-func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string) error {
-	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, nil, nil)
+func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string, q DeleteAgentCredentialQuery) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, q.values(), nil, nil)
 }
 
 // DeleteAgentWorkload: Remove a workload; its tokens stop working within a second. Requires role admin.
@@ -298,9 +350,23 @@ func (c *Client) DeleteConnector(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id)}, nil, nil, nil)
 }
 
+// DeleteCredentialQuery has optional query parameters. Zero values are omitted.
+type DeleteCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q DeleteCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
 // DeleteCredential: Delete the shared credential and revoke its account. Requires role admin.
-func (c *Client) DeleteCredential(ctx context.Context, id string) error {
-	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, nil, nil)
+func (c *Client) DeleteCredential(ctx context.Context, id string, q DeleteCredentialQuery) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, q.values(), nil, nil)
 }
 
 // DeleteEndpoint: Delete an endpoint of an HTTP API. Requires role admin.
@@ -2354,9 +2420,23 @@ func (c *Client) SendMethod(ctx context.Context, id string, in MethodRequest) (M
 	return out, err
 }
 
+// SetAgentCredentialQuery has optional query parameters. Zero values are omitted.
+type SetAgentCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q SetAgentCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
 // SetAgentCredential: Set an agent's credential. Requires role admin.
-func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, in SecretPut) error {
-	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, nil, in, nil)
+func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, q SetAgentCredentialQuery, in SecretPut) error {
+	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, q.values(), in, nil)
 }
 
 // SetAgentShaping: Shorten a tool's answers for an agent. Requires role admin.
@@ -2365,10 +2445,24 @@ func (c *Client) SetAgentShaping(ctx context.Context, id string, connector strin
 	return c.do(ctx, http.MethodPut, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping"}, nil, in, nil)
 }
 
+// SetCredentialQuery has optional query parameters. Zero values are omitted.
+type SetCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q SetCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
 // SetCredential: Set the shared credential. Requires role admin.
 // For oauth2, the client secret of the connector's own client, in either credential mode; accounts are connected instead.
-func (c *Client) SetCredential(ctx context.Context, id string, in SecretPut) error {
-	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, nil, in, nil)
+func (c *Client) SetCredential(ctx context.Context, id string, q SetCredentialQuery, in SecretPut) error {
+	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, q.values(), in, nil)
 }
 
 // SignOutMember: Sign a member out of this tenant on all browsers and programs. Requires role owner.

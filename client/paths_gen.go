@@ -107,6 +107,8 @@ var paths = map[string][]string{
 		"/api/v1/agents/{id}",
 		"/api/v1/audit_streams/{id}",
 		"/api/v1/connectors/{id}",
+		"/api/v1/connectors/{id}/agents/{agent}/credential",
+		"/api/v1/connectors/{id}/credential",
 		"/api/v1/connectors/{id}/endpoints/{name}",
 		"/api/v1/connectors/{id}/operations",
 		"/api/v1/connectors/{id}/tools",

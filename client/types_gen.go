@@ -198,6 +198,8 @@ type AgentCreate struct {
 
 // AgentGrant is an API response.
 type AgentGrant struct {
+	// The name of the account that the agent uses. Null: its owner's only one.
+	Account *string `json:"account"`
 	// Overrides the agent's approval mode. Null: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval"`
 	// The connector's slug.
@@ -236,6 +238,8 @@ type AgentGrantList struct {
 
 // AgentGrantPut is an API request. Nil fields are omitted.
 type AgentGrantPut struct {
+	// The name of the account that the agent uses. Empty: its owner's only one. Absent: unchanged.
+	Account *string `json:"account,omitzero"`
 	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them.
@@ -803,6 +807,8 @@ type Compared struct {
 
 // ConnectRequest is an API request. Nil fields are omitted.
 type ConnectRequest struct {
+	// The account's name, to connect one of several. Empty or absent: the owner's only one.
+	Account *string `json:"account,omitzero"`
 	// The agent's id or slug. Null or absent: the account for all agents.
 	Agent *string `json:"agent,omitzero"`
 	// Whether authorize_url may connect another account than the stored one. Otherwise that is refused, as it always is by connect_url.
@@ -1120,12 +1126,16 @@ type Credential struct {
 	Error     *string    `json:"error"`
 	ExpiresAt *time.Time `json:"expires_at"`
 	// The oauth2 account by ID token or userinfo. Null if unknown. Visible like account.
-	Identity    *Identity  `json:"identity"`
-	LastUsedAt  *time.Time `json:"last_used_at"`
+	Identity   *Identity  `json:"identity"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// The account's name among those of its owner. Empty with status missing.
+	Name        string     `json:"name"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`
 	// missing: none stored; only in lists with status=missing. One of: active, expired, refresh_failed, revoked, missing.
 	Status string `json:"status"`
+	// Whether syncs of the connector use it. If no account is marked, they use the only one.
+	Syncs bool `json:"syncs"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
 	// The server's response when the account failed or ended. Null if none. Its text is visible like account.
@@ -1137,6 +1147,14 @@ type CredentialList struct {
 	Items []Credential `json:"items"`
 	// Pass it as cursor for the next page. Null on the last page.
 	NextCursor *string `json:"next_cursor"`
+}
+
+// CredentialPatch is an API request. Nil fields are omitted.
+type CredentialPatch struct {
+	// The account's new name, also in the grants that use it. An owner with several accounts names each.
+	Name *string `json:"name,omitzero"`
+	// true: syncs of the connector use it from now on. false changes nothing: choose another account.
+	Syncs *bool `json:"syncs,omitzero"`
 }
 
 // Curated is an API response.

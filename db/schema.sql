@@ -262,7 +262,8 @@ AS $function$
 begin
     delete from tool_allowances a
     where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
-      and (old.approval is distinct from new.approval or old.until <= now() or (old.tool_ends ->> a.tool)::timestamptz <= now()
+      and (old.approval is distinct from new.approval or old.accounts is distinct from new.accounts
+          or old.until <= now() or (old.tool_ends ->> a.tool)::timestamptz <= now()
           or not case a.kind
           when 'tool' then new.all_tools or a.tool = any(new.tools) or new.tool_ends ? a.tool
           when 'prompt' then new.prompts = 'listed'
@@ -847,10 +848,12 @@ create table agent_grants (
     shaping jsonb not null default '{}'::jsonb,
     until timestamp with time zone,
     tool_ends jsonb not null default '{}'::jsonb,
+    accounts text[] not null default '{}'::text[],
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
     constraint agent_grants_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
+    constraint agent_grants_one_account CHECK ((cardinality(accounts) <= 1)) NOT VALID,
     constraint agent_grants_pinned_number CHECK ((cardinality(pinned_tools) <= 50)) NOT VALID,
     constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
     constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
@@ -860,7 +863,7 @@ create table agent_grants (
     constraint agent_grants_tools_number CHECK (((cardinality(tools) <= 5000) AND (cardinality(trusted_tools) <= 5000)))
 );
 CREATE INDEX agent_grants_connector_idx ON public.agent_grants USING btree (tenant_id, connector_id);
-CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN (((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools) OR (old.tools IS DISTINCT FROM new.tools) OR (old.prompts IS DISTINCT FROM new.prompts) OR (old.resources IS DISTINCT FROM new.resources) OR (old.until IS DISTINCT FROM new.until) OR (old.tool_ends IS DISTINCT FROM new.tool_ends))) EXECUTE FUNCTION end_allowances_of_grant();
+CREATE TRIGGER end_allowances AFTER UPDATE ON public.agent_grants FOR EACH ROW WHEN (((old.approval IS DISTINCT FROM new.approval) OR (old.all_tools IS DISTINCT FROM new.all_tools) OR (old.tools IS DISTINCT FROM new.tools) OR (old.prompts IS DISTINCT FROM new.prompts) OR (old.resources IS DISTINCT FROM new.resources) OR (old.until IS DISTINCT FROM new.until) OR (old.tool_ends IS DISTINCT FROM new.tool_ends) OR (old.accounts IS DISTINCT FROM new.accounts))) EXECUTE FUNCTION end_allowances_of_grant();
 CREATE TRIGGER say_grant_change AFTER INSERT OR DELETE OR UPDATE ON public.agent_grants FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');
 alter table agent_grants enable row level security;
 alter table agent_grants force row level security;
@@ -1394,6 +1397,7 @@ create table connect_links (
     return_to text not null default ''::text,
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone not null,
+    account text not null default ''::text,
     constraint connect_links_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint connect_links_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint connect_links_pkey PRIMARY KEY (tenant_id, token_hash),
@@ -1742,6 +1746,7 @@ create table instances (
     tenant_keys boolean not null default false,
     kek bytea,
     user_passwords boolean not null default false,
+    account_names boolean not null default false,
     constraint instances_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER hide_password_hashes AFTER DELETE ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION hide_password_hashes();
@@ -1936,6 +1941,7 @@ create table oauth_flows (
     created_at timestamp with time zone not null default now(),
     expires_at timestamp with time zone not null default (now() + '00:10:00'::interval),
     replaces boolean not null default false,
+    account text not null default ''::text,
     constraint oauth_flows_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint oauth_flows_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint oauth_flows_origin_given CHECK ((origin <> ''::text)),

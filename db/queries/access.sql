@@ -42,11 +42,14 @@ from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and until > now() and (definition_hash is not null or kind <> 'tool')
 order by connector_id, kind, tool;
 
--- name: CredentialByOwner :one
--- Status is computed as in Credentials.
-select id, connector_id, agent_id, type, origin,
+-- name: CredentialsByOwner :many
+-- The accounts of an owner; name null: all of them. Status is computed as in Credentials.
+select id, connector_id, agent_id, name, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
              and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id;
+where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id
+  and (sqlc.narg(name)::text is null or name = sqlc.narg(name))
+order by name
+limit @max_rows;

@@ -14,9 +14,9 @@ join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = @agent_id and agent_grants.connector_id = @connector_id;
 
 -- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends, accounts)
 values (@tenant_id, @agent_id, @connector_id, @all_tools, @tools, @approval, @trusted_tools, @pinned_tools, @prompts, @resources,
-        sqlc.narg(until), @tool_ends)
+        sqlc.narg(until), @tool_ends, @accounts)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
@@ -27,6 +27,7 @@ set all_tools = excluded.all_tools,
     resources = excluded.resources,
     until = excluded.until,
     tool_ends = excluded.tool_ends,
+    accounts = excluded.accounts,
     updated_at = now();
 
 -- name: PinnedElsewhere :one

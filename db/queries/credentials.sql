@@ -64,6 +64,26 @@ update credentials
 set syncs = true
 where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id and name = @name;
 
+-- name: HasInstanceWithoutAccountNames :one
+-- A live process of an older release knows one account of each owner.
+select exists (select from instances where not account_names and beat_at >= now() - interval '6 seconds')::boolean;
+
+-- name: RenameCredential :execrows
+-- Not while a refresh runs: its result is sealed for the old name.
+update credentials
+set name = @name,
+    sealed = @sealed,
+    version = version + 1
+where tenant_id = @tenant_id and id = @id and version = @version and (lease_until is null or lease_until < now());
+
+-- name: RenameBoundAccount :exec
+-- The grants that bind the account. agent_id null: a shared account.
+update agent_grants
+set accounts = array_replace(accounts, @former::text, @name::text),
+    updated_at = now()
+where tenant_id = @tenant_id and connector_id = @connector_id and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
+  and @former::text = any(accounts);
+
 -- name: AccountNames :many
 -- The names of an owner's accounts.
 select name

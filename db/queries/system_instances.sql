@@ -1,15 +1,16 @@
 -- Live processes, and cleanup after dead ones.
 
 -- name: RecordHeartbeat :exec
-insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
-values (@id, @keyset_generation, @kek, true, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names)
+values (@id, @keyset_generation, @kek, true, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
     kek = excluded.kek,
     tenant_keys = true,
-    user_passwords = true;
+    user_passwords = true,
+    account_names = true;
 
 -- name: DeleteSilentInstances :exec
 -- A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6

@@ -2,6 +2,7 @@ package agentview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,6 +154,11 @@ func (c CredentialAccess) isUsable() bool {
 	return false
 }
 
+func isSeveral(err error) bool {
+	_, ok := errors.AsType[store.SeveralAccountsError](err)
+	return ok
+}
+
 func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connectors.Connector) (CredentialAccess, error) {
 	w := CredentialAccess{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
@@ -163,9 +169,13 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
 	}
-	found, err := db.CredentialFor(ctx, c.ID, owner)
+	account := ""
+	if granted := v.connectors[c.Slug]; granted != nil {
+		account = granted.Grant.Account()
+	}
+	found, err := db.CredentialNamed(ctx, c.ID, owner, account)
 	switch {
-	case fault.Is(err, fault.NotFound):
+	case fault.Is(err, fault.NotFound), isSeveral(err):
 		return w, nil
 	case err != nil:
 		return w, err

@@ -67,10 +67,18 @@ type agentGrantJSON struct {
 	Prompts      string            `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
 	Resources    string            `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
 	Ends         grantEndsJSON     `json:"ends" doc:"When parts of the grant end. {}: never."`
+	Account      *string           `json:"account" doc:"The name of the account that the agent uses. Null: its owner's only one."`
 	Ended        bool              `json:"ended" doc:"Whether all of the grant has ended, so that it permits nothing."`
 	Shaping      []toolShapingJSON `json:"shaping" nullable:"false" doc:"Tools whose answers are shortened."`
 	CreatedAt    time.Time         `json:"created_at"`
 	UpdatedAt    time.Time         `json:"updated_at"`
+}
+
+func boundAccount(g connectors.Grant) *string {
+	if g.Account() == "" {
+		return nil
+	}
+	return new(g.Account())
 }
 
 func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
@@ -86,6 +94,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		Prompts:      string(g.Prompts),
 		Resources:    string(g.Resources),
 		Ends:         viewGrantEnds(g.Ends),
+		Account:      boundAccount(g.Grant),
 		Ended:        g.HasEnded(time.Now()),
 		Shaping:      viewShaping(g.Shaping),
 		CreatedAt:    g.CreatedAt.UTC(),
@@ -101,6 +110,7 @@ type agentGrantPut struct {
 	PinnedTools  []string       `json:"pinned_tools,omitempty" nullable:"false" maxItems:"50" doc:"Tools that stay in a lean list, at most 50 per agent. Absent: unchanged."`
 	Prompts      *string        `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
 	Resources    *string        `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
+	Account      *string        `json:"account,omitempty" maxLength:"48" doc:"The name of the account that the agent uses. Empty: its owner's only one. Absent: unchanged."`
 	Ends         *grantEndsJSON `json:"ends,omitempty" doc:"When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them."`
 }
 
@@ -116,6 +126,12 @@ func (p agentGrantPut) toGrant() (connectors.Grant, error) {
 	}
 	if p.Prompts != nil {
 		grant.Prompts = connectors.PromptAccess(*p.Prompts)
+	}
+	if p.Account != nil {
+		grant.Accounts = []string{}
+		if *p.Account != "" {
+			grant.Accounts = []string{*p.Account}
+		}
 	}
 	if p.Resources != nil {
 		grant.Resources = connectors.ResourceAccess(*p.Resources)

@@ -17,6 +17,7 @@ import (
 // connectRequest names the owner of the account to connect.
 type connectRequest struct {
 	Agent    *string `json:"agent,omitempty" nullable:"true" doc:"The agent's id or slug. Null or absent: the account for all agents."`
+	Account  *string `json:"account,omitempty" maxLength:"48" doc:"The account's name, to connect one of several. Empty or absent: the owner's only one."`
 	Replace  *bool   `json:"replace,omitempty" nullable:"true" doc:"Whether authorize_url may connect another account than the stored one. Otherwise that is refused, as it always is by connect_url."`
 	ReturnTo *string `json:"return_to,omitempty" nullable:"true" doc:"Patchbay path to return to after connecting."`
 }
@@ -55,7 +56,7 @@ func (h *Handler) connectAccount(ctx context.Context, actor auth.Actor, in *conn
 		}
 		out.AuthorizeURL = &started.AuthorizeURL
 	}
-	link, err := h.connect.LinkOrPage(ctx, actor, request.Connector, request.Agent, request.ReturnTo)
+	link, err := h.connect.LinkOrPageFor(ctx, actor, request)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +72,7 @@ func readOrder(in *connectInput) (connect.StartRequest, error) {
 	request := connect.StartRequest{Connector: in.ref()}
 	setIfPresent(&request.ReturnTo, req.ReturnTo)
 	setIfPresent(&request.Replaces, req.Replace)
+	setIfPresent(&request.Account, req.Account)
 	if request.ReturnTo != "" && respond.OwnPath(request.ReturnTo, "") == "" {
 		return connect.StartRequest{}, fault.InvalidFields(fault.Field{
 			Location: "return_to", Message: "Must be a Patchbay path that begins with one slash, such as /connectors.",

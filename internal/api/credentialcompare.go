@@ -27,11 +27,21 @@ func (h *Handler) mountCredentialCompare() {
 	}, h.compareAgentCredential)
 }
 
-func (h *Handler) compareCredential(ctx context.Context, actor auth.Actor, in *setCredentialInput) (*response[comparedJSON], error) {
+type compareCredentialInput struct {
+	ConnectorPath
+	JSON requestBody[secretPut]
+}
+
+func (h *Handler) compareCredential(ctx context.Context, actor auth.Actor, in *compareCredentialInput) (*response[comparedJSON], error) {
 	return h.compareSecret(ctx, actor, in.ref(), nil, in.JSON)
 }
 
-func (h *Handler) compareAgentCredential(ctx context.Context, actor auth.Actor, in *setAgentCredentialInput) (*response[comparedJSON], error) {
+type compareAgentCredentialInput struct {
+	AgentCredentialPath
+	JSON requestBody[secretPut]
+}
+
+func (h *Handler) compareAgentCredential(ctx context.Context, actor auth.Actor, in *compareAgentCredentialInput) (*response[comparedJSON], error) {
 	return h.compareSecret(ctx, actor, in.ref(), in.agentRef(), in.JSON)
 }
 

@@ -10,12 +10,15 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/manage"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
 )
 
 // credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
+	Name        string        `json:"name" doc:"The account's name among those of its owner. Empty with status missing."`
+	Syncs       bool          `json:"syncs" doc:"Whether syncs of the connector use it. If no account is marked, they use the only one."`
 	AgentID     *string       `json:"agent_id" doc:"Null if shared."`
 	Agent       string        `json:"agent" doc:"The agent's slug. Empty if shared."`
 	AgentName   string        `json:"agent_name" doc:"The agent's name. Empty if shared."`
@@ -71,6 +74,8 @@ func (p AgentCredentialPath) agentRef() *connectors.Ref {
 
 func viewCredential(c connectors.Credential) credentialJSON {
 	out := credentialJSON{
+		Name:        c.Name,
+		Syncs:       c.Syncs,
 		AgentID:     idText(c.AgentID),
 		Agent:       c.AgentSlug,
 		AgentName:   c.AgentName,
@@ -120,6 +125,14 @@ func (h *Handler) mountCredentials() {
 		method: http.MethodDelete, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "deleteAgentCredential", tag: tag,
 		summary: "Delete an agent's credential and revoke its account", permission: connectors.PermManage, ownerPermission: connectors.PermRead,
 	}, h.deleteAgentCredential)
+	registerOperation(h, operation{
+		method: http.MethodPatch, path: "/api/v1/connectors/{id}/credential", id: "changeCredential", tag: tag,
+		summary: "Rename a shared account, or choose it for syncs", permission: connectors.PermManage,
+	}, h.changeCredential)
+	registerOperation(h, operation{
+		method: http.MethodPatch, path: "/api/v1/connectors/{id}/agents/{agent}/credential", id: "changeAgentCredential", tag: tag,
+		summary: "Rename an agent's account, or choose it for syncs", permission: connectors.PermManage, ownerPermission: connectors.PermOperate,
+	}, h.changeAgentCredential)
 }
 
 type listCredentialsInput struct {
@@ -190,48 +203,65 @@ func (in *listCredentialsInput) filterShared(c connectors.Connector, stored []co
 	}
 }
 
+// AccountQuery names one of several accounts.
+type AccountQuery struct {
+	Account string `query:"account" maxLength:"48" doc:"The account's name. Empty: the owner's only one."`
+}
+
 type setCredentialInput struct {
 	ConnectorPath
+	AccountQuery
 	JSON requestBody[secretPut]
 }
 
 func (h *Handler) setCredential(ctx context.Context, actor auth.Actor, in *setCredentialInput) (*noContent, error) {
-	return nil, h.putSecret(ctx, actor, in.ref(), nil, in.JSON)
+	return nil, h.putSecret(ctx, actor, manage.AccountRef{Connector: in.ref(), Name: in.Account}, in.JSON)
 }
 
 type setAgentCredentialInput struct {
 	AgentCredentialPath
+	AccountQuery
 	JSON requestBody[secretPut]
 }
 
 func (h *Handler) setAgentCredential(ctx context.Context, actor auth.Actor, in *setAgentCredentialInput) (*noContent, error) {
-	return nil, h.putSecret(ctx, actor, in.ref(), in.agentRef(), in.JSON)
+	return nil, h.putSecret(ctx, actor, manage.AccountRef{Connector: in.ref(), Agent: in.agentRef(), Name: in.Account}, in.JSON)
 }
 
-func (h *Handler) putSecret(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, body requestBody[secretPut]) error {
+func (h *Handler) putSecret(ctx context.Context, actor auth.Actor, of manage.AccountRef, body requestBody[secretPut]) error {
 	put, err := body.readJSON()
 	if err != nil {
-		return h.orNotFound(ctx, actor, c, agent, err)
+		return h.orNotFound(ctx, actor, of.Connector, of.Agent, err)
 	}
-	return h.registry.SetCredential(ctx, actor, c, agent, put.toSecret())
+	return h.registry.SetAccount(ctx, actor, of, put.toSecret())
 }
 
-func (h *Handler) deleteCredential(ctx context.Context, actor auth.Actor, in *ConnectorPath) (*noContent, error) {
-	return nil, h.removeCredential(ctx, actor, in.ref(), nil)
+type deleteCredentialInput struct {
+	ConnectorPath
+	AccountQuery
 }
 
-func (h *Handler) deleteAgentCredential(ctx context.Context, actor auth.Actor, in *AgentCredentialPath) (*noContent, error) {
-	return nil, h.removeCredential(ctx, actor, in.ref(), in.agentRef())
+func (h *Handler) deleteCredential(ctx context.Context, actor auth.Actor, in *deleteCredentialInput) (*noContent, error) {
+	return nil, h.removeCredential(ctx, actor, manage.AccountRef{Connector: in.ref(), Name: in.Account})
+}
+
+type deleteAgentCredentialInput struct {
+	AgentCredentialPath
+	AccountQuery
+}
+
+func (h *Handler) deleteAgentCredential(ctx context.Context, actor auth.Actor, in *deleteAgentCredentialInput) (*noContent, error) {
+	return nil, h.removeCredential(ctx, actor, manage.AccountRef{Connector: in.ref(), Agent: in.agentRef(), Name: in.Account})
 }
 
 // removeCredential deletes a secret, or disconnects an account.
-func (h *Handler) removeCredential(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
-	found, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, c)
+func (h *Handler) removeCredential(ctx context.Context, actor auth.Actor, of manage.AccountRef) error {
+	found, err := h.store.Tenant(actor.Tenant.ID).Connectors().Get(ctx, of.Connector)
 	if err != nil {
 		return err
 	}
 	if found.Auth.Type == connectors.AuthOAuth2 {
-		return h.connect.Disconnect(ctx, actor, c, agent)
+		return h.connect.DisconnectAccount(ctx, actor, of.Connector, of.Agent, of.Name)
 	}
-	return h.registry.DeleteCredential(ctx, actor, c, agent)
+	return h.registry.DeleteAccount(ctx, actor, of)
 }

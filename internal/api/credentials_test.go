@@ -22,7 +22,7 @@ func TestACredentialIsWrittenAndNeverReadBack(t *testing.T) {
 	}
 	list := w.call(t, admin, http.MethodGet, path+"/credentials", nil).want(http.StatusOK)
 	want := map[string]any{
-		"agent_id": nil, "agent": "", "agent_name": "", "type": "basic", "status": "active", "account": "ann", "identity": nil, "scopes": []any{},
+		"name": "default", "syncs": true, "agent_id": nil, "agent": "", "agent_name": "", "type": "basic", "status": "active", "account": "ann", "identity": nil, "scopes": []any{},
 		"expires_at": nil, "refreshed_at": nil, "last_used_at": nil, "error": nil, "upstream": nil,
 	}
 	if diff := cmp.Diff(map[string]any{"items": []any{want}, "next_cursor": nil}, list); diff != "" {

@@ -19,20 +19,29 @@ const revokeTimeout = 5 * time.Second
 // Disconnect deletes a grant and revokes it at the authorization server, ignoring a failure there. It fails
 // with NotFound without an account, and with Conflict for a credential that is no grant.
 func (b *Broker) Disconnect(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref) error {
+	return b.DisconnectAccount(ctx, a, c, agent, "")
+}
+
+// DisconnectAccount is Disconnect for the account with a name; empty: the owner's only one.
+func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, account string) error {
 	p, err := b.findDisconnectTarget(ctx, a, c, agent)
 	if err != nil {
 		return err
 	}
-	old, unread := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
-	if fault.Is(unread, fault.NotFound) {
+	p.account = account
+	old, unread := b.store.Vault(p.tenant).NamedGrant(ctx, p.connector.ID, p.agentID(), p.account)
+	switch {
+	case fault.Is(unread, fault.NotFound):
 		return fault.Errorf(fault.NotFound, "No account connected.")
+	case fault.Is(unread, fault.Conflict): // several
+		return unread
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.LockAndReadState(ctx, p.auditSubject())
 		if err != nil {
 			return err
 		}
-		if err := tx.Connectors().DeleteCredential(ctx, p.connector.ID, p.agentID()); err != nil {
+		if err := tx.Connectors().DeleteAccount(ctx, p.connector.ID, p.agentID(), p.account); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, p.describeEvent(a.Event("credential.disconnect", p.connector.Slug)), was, p.auditSubject())

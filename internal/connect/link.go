@@ -36,10 +36,15 @@ type Link struct {
 // must have re-authenticated. It is Denied for a member's agent, which uses the member's own account: another
 // person must not be tricked into connecting theirs.
 func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
+	return b.linkAccount(ctx, a, StartRequest{Connector: c, Agent: agent, ReturnTo: returnTo})
+}
+
+// linkAccount is Link for the account of a request.
+func (b *Broker) linkAccount(ctx context.Context, a auth.Actor, o StartRequest) (Link, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
 	}
-	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, c, agent)
+	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, o.Connector, o.Agent)
 	if err != nil {
 		return Link{}, err
 	}
@@ -53,13 +58,16 @@ func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent
 	if err := a.RequireRecentAuth(b.now()); err != nil {
 		return Link{}, err
 	}
+	if p.account, err = b.checkAccountName(ctx, p, o.Account); err != nil {
+		return Link{}, err
+	}
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: crypto/rand aborts the program instead
 	token := base64.RawURLEncoding.EncodeToString(bits)
 	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkTTL)}
 	err = b.storeLink(ctx, a, p, store.NewConnectLink{
-		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), MadeBy: newStarter(a),
-		ReturnTo: respond.OwnPath(returnTo, ""), ExpiresAt: l.ExpiresAt,
+		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), Account: p.account, MadeBy: newStarter(a),
+		ReturnTo: respond.OwnPath(o.ReturnTo, ""), ExpiresAt: l.ExpiresAt,
 	})
 	if err != nil {
 		return Link{}, err
@@ -83,6 +91,7 @@ type LinkPage struct {
 	Connector       string
 	CredentialURL   string // address of the server that gets the credential
 	Agent           string // empty: all of the tenant's agents
+	Account         string // its name among those of its owner; empty: the only one
 	MadeBy          string
 	ExpiresAt       time.Time
 	Server          string // authorization server's host; empty: unknown
@@ -104,7 +113,7 @@ func (b *Broker) ReadLink(ctx context.Context, token secret.Text) (LinkPage, err
 		return LinkPage{}, err
 	}
 	i := LinkPage{
-		Tenant: tenant.Name, Connector: p.connector.Name, CredentialURL: p.connector.CredentialURL(), MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt,
+		Tenant: tenant.Name, Connector: p.connector.Name, CredentialURL: p.connector.CredentialURL(), MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt, Account: p.account,
 	}
 	if p.agent != nil {
 		i.Agent = p.agent.Name
@@ -162,6 +171,7 @@ func (b *Broker) findLinkTarget(ctx context.Context, token secret.Text) (store.C
 	if err != nil {
 		return store.ConnectLink{}, target{}, err
 	}
+	p.account = l.Account
 	return l, p, b.recheckLink(ctx, b.tenantStore(l.Tenant).Accounts(), l.MadeBy, p)
 }
 

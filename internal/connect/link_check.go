@@ -28,6 +28,9 @@ func (b *Broker) recheckLink(ctx context.Context, tx store.Accounts, maker store
 	case role.May(connectors.PermManage):
 		return nil
 	}
+	if err := recheckLinkAccount(ctx, tx, p); err != nil {
+		return err
+	}
 	works, err := b.isAccountUsable(ctx, p)
 	if err != nil {
 		return err
@@ -62,7 +65,7 @@ func (b *Broker) currentRole(ctx context.Context, tenant connectors.TenantID, ma
 
 // isAccountUsable reports whether the connected account is usable, as far as known. An unreadable one is not.
 func (b *Broker) isAccountUsable(ctx context.Context, p target) (bool, error) {
-	g, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	g, err := b.store.Vault(p.tenant).NamedGrant(ctx, p.connector.ID, p.agentID(), p.account)
 	if fault.Is(err, fault.Unavailable) {
 		return false, err
 	}

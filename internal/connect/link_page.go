@@ -14,10 +14,15 @@ import (
 // page; for an actor without re-authentication, as an OAuth client, the connector's credentials page. The pages
 // require a sign-in, and their URLs hold no secret.
 func (b *Broker) LinkOrPage(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
+	return b.LinkOrPageFor(ctx, a, StartRequest{Connector: c, Agent: agent, ReturnTo: returnTo})
+}
+
+// LinkOrPageFor is LinkOrPage for the account of a request.
+func (b *Broker) LinkOrPageFor(ctx context.Context, a auth.Actor, o StartRequest) (Link, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
 	}
-	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, c, agent)
+	p, err := findTarget(ctx, b.tenantStore(a.Tenant.ID), a.Tenant.ID, o.Connector, o.Agent)
 	if err != nil {
 		return Link{}, err
 	}
@@ -34,7 +39,7 @@ func (b *Broker) LinkOrPage(ctx context.Context, a auth.Actor, c connectors.Ref,
 		page.URL = b.credentialsPage(p)
 		return page, nil
 	}
-	return b.Link(ctx, a, c, agent, returnTo)
+	return b.linkAccount(ctx, a, o)
 }
 
 // memberPage returns the page on which the agent's member connects an account.

@@ -27,6 +27,7 @@ const flowTTL = 10 * time.Minute
 type StartRequest struct {
 	Connector connectors.Ref
 	Agent     *connectors.Ref // agent of the account; nil: shared
+	Account   string          // its name; empty: the owner's only one
 	ReturnTo  string          // a local path; others are ignored
 	Replaces  bool            // another account than the stored one is accepted
 	Browser   secret.Text     // binding: [SessionBinding]
@@ -46,6 +47,9 @@ type Authorization struct {
 func (b *Broker) Start(ctx context.Context, a auth.Actor, o StartRequest) (Authorization, error) {
 	p, err := b.findOwnTarget(ctx, a, o.Connector, o.Agent)
 	if err != nil {
+		return Authorization{}, err
+	}
+	if p.account, err = b.checkAccountName(ctx, p, o.Account); err != nil {
 		return Authorization{}, err
 	}
 	d, err := b.prepareFlow(ctx, p, flowRequest{by: newStarter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo, replaces: o.Replaces})
@@ -106,7 +110,7 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	return preparedFlow{authSurvey: s, url: address, began: who.began, flow: store.NewFlow{
-		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(),
+		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(), Account: s.account,
 		StartedBy: who.by, Origin: s.connector.CredentialOrigin(), Server: s.discovery.Server, ClientID: client.ClientID,
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
 		ReturnTo: respond.OwnPath(who.returnTo, ""), Replaces: who.replaces, Verifier: secret.Text(pkce.Verifier.Reveal()),

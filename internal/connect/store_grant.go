@@ -113,7 +113,7 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 		ends = nil // it may not expire, and only the resource's refusal would show
 	}
 	return store.NewGrant{
-		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Origin: f.Origin,
+		ConnectorID: f.ConnectorID, AgentID: f.AgentID, Name: f.Account, Origin: f.Origin,
 		GrantTokens: store.GrantTokens{
 			AccessToken: secret.Text(token.AccessToken.Reveal()), RefreshToken: secret.Text(token.RefreshToken.Reveal()),
 			ProofKey: secret.Text(token.Proof.Encode().Reveal()), Bound: token.Proof != nil,
@@ -130,7 +130,7 @@ func newGrant(f store.Flow, peer oauth.Peer, token oauth.Token) store.NewGrant {
 // the count too: after the bound the missing scope is treated as permanent. It returns the old grant; nil:
 // none, or unreadable.
 func (b *Broker) carryStepUps(ctx context.Context, p target, g *store.NewGrant) (*store.Grant, error) {
-	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	old, err := b.store.Vault(p.tenant).NamedGrant(ctx, p.connector.ID, p.agentID(), p.account)
 	if err != nil {
 		return nil, err // starts anew
 	}

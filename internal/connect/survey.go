@@ -77,7 +77,7 @@ func (s *authSurvey) chooseScopes(wanted []string) {
 // surveyOnce is surveyServers for holders of a link, without a sign-in: concurrent calls for one target share a
 // result, which bounds the requests to servers. It outlives its caller.
 func (b *Broker) surveyOnce(ctx context.Context, p target) (authSurvey, error) {
-	name := fmt.Sprintf("survey %s %s %v %d", p.tenant, p.connector.ID, p.agentID(), p.connector.Version)
+	name := fmt.Sprintf("survey %s %s %v %q %d", p.tenant, p.connector.ID, p.agentID(), p.account, p.connector.Version)
 	empty := authSurvey{target: p, at: b.now(), discovery: &oauth.Discovery{}}
 	flight := b.flights.DoChan(name, func() (found any, err error) {
 		defer safe.RecoverTo(safe.Task, &err)
@@ -108,7 +108,7 @@ func toOverrides(s connectors.OAuthSettings) oauth.Overrides {
 // missingScopes returns the scopes that the resource reported as missing from the current grant: a step-up
 // requests them too.
 func (b *Broker) missingScopes(ctx context.Context, p target) []string {
-	old, err := b.store.Vault(p.tenant).Grant(ctx, p.connector.ID, p.agentID())
+	old, err := b.store.Vault(p.tenant).NamedGrant(ctx, p.connector.ID, p.agentID(), p.account)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil

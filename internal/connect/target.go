@@ -15,6 +15,7 @@ type target struct {
 	tenant    connectors.TenantID
 	connector connectors.Connector
 	agent     *connectors.Agent // nil: the shared credential
+	account   string            // its name; empty: the owner's only one
 }
 
 // findTarget reads a target and fails if no account can be connected to it.
@@ -95,7 +96,7 @@ func (t target) agentID() *connectors.AgentID {
 
 // auditSubject returns the audited state of the account.
 func (t target) auditSubject() store.StateReader {
-	return store.OfCredential(t.connector.ID, t.agentID())
+	return store.OfAccount(t.connector.ID, t.agentID(), t.account)
 }
 
 // describeEvent adds connector and agent to an audit event.
@@ -104,6 +105,9 @@ func (t target) describeEvent(e store.Event) store.Event {
 	e.Detail = map[string]any{"connector_id": t.connector.ID.String()}
 	if t.agent != nil {
 		e.Detail["agent_id"], e.Detail["agent"] = t.agent.ID.String(), t.agent.Slug
+	}
+	if t.account != "" {
+		e.Detail["account"] = t.account
 	}
 	return e
 }

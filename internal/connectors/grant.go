@@ -43,12 +43,22 @@ type Grant struct {
 	PinnedTools []string
 	Prompts     PromptAccess   // empty: the default of Normalized
 	Resources   ResourceAccess // likewise
+	// Accounts has the name of the owner's account that the agent uses; empty: the owner's only one. nil: that of the existing grant.
+	Accounts []string
 	// Ends are the ends of the grant. nil: it has none; in a change, Until of the existing grant stays, and its Tools go.
 	Ends *GrantEnds
 	// Shaping shortens answers, by the upstream's name of the tool. A new grant has none, and a change of the grant keeps it.
 	Shaping   map[string]Shaping
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Account returns the name of the account that the grant binds; empty: the owner's only account.
+func (g Grant) Account() string {
+	if len(g.Accounts) == 0 {
+		return ""
+	}
+	return g.Accounts[0]
 }
 
 // Includes reports whether a tool is granted, by the upstream's name.
@@ -102,6 +112,9 @@ func (g Grant) Validate() []fault.Field {
 		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	}
 	c.checkEnds(g.Ends)
+	if len(g.Accounts) > 1 || slices.ContainsFunc(g.Accounts, func(name string) bool { return !ValidSlug(name) }) {
+		c.addField("account", "Use 1–%d lowercase letters, digits or hyphens; no hyphen at either end.", MaxSlug)
+	}
 	checkOneOf(&c, "prompts", g.Prompts, PromptsNone, PromptsListed)
 	checkOneOf(&c, "resources", g.Resources, ResourcesNone, ResourcesListed, ResourcesListedTemplates)
 	return c.fields

@@ -59,6 +59,8 @@ type Server struct {
 	Connector connectors.Connector
 	Headers   []credentials.Header // credential; empty for a server without authentication
 	Fault     *fault.Error         // why there are no headers; nil: none failed
+
+	account string // that the grant binds; empty: the owner's only one
 }
 
 // Open decrypts an agent's credentials for an admin.
@@ -101,7 +103,7 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 		}
 		isGranted := func(s Server) bool {
 			return slices.ContainsFunc(list, func(r store.AccessConnector) bool {
-				return r.Connector.ID == s.Connector.ID && (r.Grant.Ends == nil || len(s.Headers) == 0)
+				return r.Connector.ID == s.Connector.ID && (len(s.Headers) == 0 || r.Grant.Account() == s.account) && (r.Grant.Ends == nil || len(s.Headers) == 0)
 			})
 		}
 		if !all(b.Servers, isGranted) {
@@ -150,7 +152,7 @@ func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent
 		}
 		servers[i] = Server{Connector: c, Fault: fault.Errorf(fault.Internal, "Something went wrong on our side.")} // if resolveServer panics
 		group.Go(safe.Try(safe.Task, func() error {
-			servers[i] = d.resolveServer(ctx, tenant, agent, c)
+			servers[i] = d.resolveServer(ctx, tenant, credentials.Account{Agent: &agent, Name: granted.Grant.Account()}, c)
 			return nil
 		}))
 	}
@@ -158,7 +160,7 @@ func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent
 	return servers
 }
 
-func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, agent connectors.AgentID, c connectors.Connector) Server {
+func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, of credentials.Account, c connectors.Connector) Server {
 	if c.Transport == connectors.TransportStdio {
 		f := fault.Errorf(fault.Conflict, "%q runs on Patchbay's machine and is only reachable through the gateway.", c.Name)
 		f.Code = "program"
@@ -169,14 +171,14 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 		f.Code = "http_api"
 		return Server{Connector: c, Fault: f}
 	}
-	headers, err := d.credentials.Headers(ctx, tenant, c, &agent)
+	headers, err := d.credentials.Headers(ctx, tenant, c, of)
 	if err == nil && slices.ContainsFunc(headers, func(h credentials.Header) bool { return h.Proof != nil }) {
 		f := fault.Errorf(fault.Conflict, "The token of %q is bound to a key of Patchbay and only works through the gateway.", c.Name)
 		f.Code = "bound_token"
 		return Server{Connector: c, Fault: f}
 	}
 	if err == nil {
-		return Server{Connector: c, Headers: headers}
+		return Server{Connector: c, Headers: headers, account: of.Name}
 	}
 	if ctx.Err() != nil {
 		late := fault.Wrap(fault.Unavailable, err, "The credential isn't ready. Try again in a moment.")
@@ -185,7 +187,7 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, ag
 	}
 	f := fault.As(err)
 	if f.Kind == fault.Internal {
-		d.log.ErrorContext(ctx, "credential not handed out", "tenant_id", tenant, "connector_id", c.ID, "agent_id", agent, "error", err)
+		d.log.ErrorContext(ctx, "credential not handed out", "tenant_id", tenant, "connector_id", c.ID, "agent_id", of.Agent, "error", err)
 	}
 	return Server{Connector: c, Fault: f}
 }

@@ -25,7 +25,7 @@ func BenchmarkHeaders(b *testing.B) {
 		r := c.newResolver()
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := r.Headers(b.Context(), c.Tenant, c.connector, nil); err != nil {
+			if _, err := r.Headers(b.Context(), c.Tenant, c.connector, Account{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -35,7 +35,7 @@ func BenchmarkHeaders(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := r.Headers(b.Context(), c.Tenant, c.connector, nil); err != nil {
+				if _, err := r.Headers(b.Context(), c.Tenant, c.connector, Account{}); err != nil {
 					b.Error(err)
 				}
 			}

@@ -13,13 +13,9 @@ const TypeManagedAccount = "managed-account"
 // ResolveFor is [Resolver.Resolve] for a call. A managed account serves its member and programs with the agent's own token. Another
 // caller gets a Denied fault of TypeManagedAccount, and no token is requested.
 func (r *Resolver) ResolveFor(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID, caller connectors.Caller,
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account, caller connectors.Caller,
 ) (*Credential, error) {
-	owner, ok := credentialOwner(c, agent)
-	if !ok || c.Auth.Type != connectors.AuthOAuth2 { // no managed account
-		return r.Resolve(ctx, tenant, c, agent)
-	}
-	return r.resolveGrant(ctx, tenant, c, owner, &caller)
+	return r.resolveAccount(ctx, tenant, c, of, &caller)
 }
 
 // CheckCaller returns the Denied fault of a managed account that does not serve the caller; nil: it does.

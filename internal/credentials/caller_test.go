@@ -13,9 +13,9 @@ import (
 // sentFor is sent for another caller.
 func (w *enterprise) sentFor(t *testing.T, r *credentials.Resolver, caller connectors.Caller) (string, error) {
 	t.Helper()
-	u, err := r.ResolveFor(t.Context(), w.Tenant, w.connector, &w.agent.ID, caller)
+	u, err := r.ResolveFor(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID}, caller)
 	if err == nil && u == nil {
-		err = r.ExplainMissing(t.Context(), w.Tenant, w.connector, &w.agent.ID)
+		err = r.ExplainMissing(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID})
 	}
 	if err != nil {
 		return "", err
@@ -63,7 +63,7 @@ func TestManaged_ServesMemberAndAgentAlone(t *testing.T) {
 				if f := fault.As(err); got != "" || f == nil || f.Type != credentials.TypeManagedAccount || !strings.Contains(f.Message, "Ask the member") {
 					t.Errorf("%s: %q, %v", state, got, err)
 				}
-				if _, err = r.Headers(t.Context(), w.Tenant, w.connector, &w.agent.ID); !fault.Is(err, fault.Denied) {
+				if _, err = r.Headers(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID}); !fault.Is(err, fault.Denied) {
 					t.Errorf("%s, exported: %v", state, err)
 				}
 			}

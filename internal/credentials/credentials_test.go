@@ -96,16 +96,16 @@ func TestFor_SharedCredentialServesAllAgents(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	r, c, agent := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialShared), w.Agent(t)
-	_, err := r.Headers(t.Context(), w.Tenant, c, &agent.ID)
+	_, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{Agent: &agent.ID})
 	wantMissing(t, err)
 	saveCredential(t, w, c, nil, connectors.Secret{Token: "shared"})
 	for _, who := range []*connectors.AgentID{nil, &agent.ID} {
-		headers, err := r.Headers(t.Context(), w.Tenant, c, who)
+		headers, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{Agent: who})
 		if got := authorizationHeader(t, headers, err); got != "Bearer shared" {
 			t.Errorf("sent %q", got)
 		}
 	}
-	_, err = r.Headers(t.Context(), w.Other, c, nil)
+	_, err = r.Headers(t.Context(), w.Other, c, credentials.Account{})
 	wantMissing(t, err)
 }
 
@@ -114,12 +114,12 @@ func TestFor_AgentGetsOnlyItsOwn(t *testing.T) {
 	w := fixture.New(t)
 	r, c, ann, bob := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialPerAgent), w.Agent(t), w.Agent(t)
 	saveCredential(t, w, c, &ann.ID, connectors.Secret{Token: "of-ann"})
-	headers, err := r.Headers(t.Context(), w.Tenant, c, &ann.ID)
+	headers, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{Agent: &ann.ID})
 	if got := authorizationHeader(t, headers, err); got != "Bearer of-ann" {
 		t.Errorf("sent %q", got)
 	}
 	for _, who := range []*connectors.AgentID{nil, &bob.ID} {
-		_, err := r.Headers(t.Context(), w.Tenant, c, who)
+		_, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{Agent: who})
 		wantMissing(t, err)
 	}
 	of, err := r.ResolveForSync(t.Context(), w.Tenant, c)
@@ -134,7 +134,7 @@ func TestFor_OtherAuthTypeIsMissing(t *testing.T) {
 	r, c := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialShared)
 	saveCredential(t, w, c, nil, connectors.Secret{Token: "tok"})
 	c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"}
-	_, err := r.Headers(t.Context(), w.Tenant, c, nil)
+	_, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{})
 	wantMissing(t, err)
 }
 
@@ -148,9 +148,9 @@ func TestFor_OtherOriginIsMissing(t *testing.T) {
 	for _, url := range []string{"https://elsewhere.example.com/mcp", "http://elsewhere.example.com/", "https://elsewhere.example.com:8443/", ""} {
 		// as read before or after the credential was stored
 		shared.URL, own.URL = url, url
-		_, err := r.Headers(t.Context(), w.Tenant, shared, nil)
+		_, err := r.Headers(t.Context(), w.Tenant, shared, credentials.Account{})
 		wantMissing(t, err)
-		_, err = r.Headers(t.Context(), w.Tenant, own, &agent.ID)
+		_, err = r.Headers(t.Context(), w.Tenant, own, credentials.Account{Agent: &agent.ID})
 		wantMissing(t, err)
 		if u, err := r.ResolveForSync(t.Context(), w.Tenant, own); u != nil || err != nil {
 			t.Errorf("%s: for a sync: %v, %v", url, u, err)
@@ -161,7 +161,7 @@ func TestFor_OtherOriginIsMissing(t *testing.T) {
 func TestFor_NoAuthHasNoHeaders(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
-	headers, err := credentials.New(w.St).Headers(t.Context(), w.Tenant, w.Connector(t), nil)
+	headers, err := credentials.New(w.St).Headers(t.Context(), w.Tenant, w.Connector(t), credentials.Account{})
 	if len(headers) != 0 || err != nil {
 		t.Errorf("headers = %v, %v", headers, err)
 	}

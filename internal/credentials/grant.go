@@ -14,16 +14,37 @@ import (
 // maxStepUps bounds how often a server may ask for more scopes.
 const maxStepUps = 2
 
-// resolveGrant returns the agent's token, refreshed if due. caller is that of a call; nil: a sync. nil: none is usable.
+// resolveGrant returns an account's token, refreshed if due. caller is that of a call; nil: a sync. nil: none is usable.
 func (r *Resolver) resolveGrant(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, owner *connectors.AgentID, caller *connectors.Caller,
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account, caller *connectors.Caller,
 ) (*Credential, error) {
-	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
-	if fault.Is(err, fault.NotFound) && r.canBeManaged(c, owner) {
-		g, err = r.addManagedAccount(ctx, tenant, c, *owner, caller)
+	g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, of.Agent, of.Name)
+	if fault.Is(err, fault.NotFound) && of.Name == "" && r.canBeManaged(c, of.Agent) {
+		g, err = r.addManagedAccount(ctx, tenant, c, *of.Agent, caller)
 	}
+	return r.refreshIfDue(ctx, tenant, c, g, caller, explainSeveral(c, of.Agent, err))
+}
+
+// resolveGrantByID is resolveGrant for an account that was read before.
+func (r *Resolver) resolveGrantByID(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID,
+) (*Credential, error) {
+	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
+	return r.refreshIfDue(ctx, tenant, c, g, nil, err)
+}
+
+// ResolveAgain resolves the account of a token again; nil: it is not usable, or was replaced.
+func (r *Resolver) ResolveAgain(ctx context.Context, tenant connectors.TenantID, u *Credential) (*Credential, error) {
+	return r.resolveGrantByID(ctx, tenant, u.connector, u.ID)
+}
+
+// refreshIfDue returns the token of a grant that was read with err.
+func (r *Resolver) refreshIfDue(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant, caller *connectors.Caller, err error,
+) (*Credential, error) {
 	refused := func() bool {
-		return err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) && !servesCaller(*owner, *g.Member, *caller)
+		return err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) &&
+			(g.AgentID == nil || !servesCaller(*g.AgentID, *g.Member, *caller))
 	}
 	if refused() {
 		return nil, newManagedError(c)
@@ -33,25 +54,6 @@ func (r *Resolver) resolveGrant(
 			return nil, err
 		}
 	}
-	return r.refreshIfDue(ctx, tenant, c, g, explainSeveral(c, owner, err))
-}
-
-// resolveGrantByID is resolveGrant for an account that was read before.
-func (r *Resolver) resolveGrantByID(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID,
-) (*Credential, error) {
-	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
-	return r.refreshIfDue(ctx, tenant, c, g, err)
-}
-
-// ResolveAgain resolves the account of a token again; nil: it is not usable, or was replaced.
-func (r *Resolver) ResolveAgain(ctx context.Context, tenant connectors.TenantID, u *Credential) (*Credential, error) {
-	return r.resolveGrantByID(ctx, tenant, u.connector, u.ID)
-}
-
-func (r *Resolver) refreshIfDue(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant, err error,
-) (*Credential, error) {
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		if g, err = r.refreshInTime(ctx, tenant, c, g); refused() { // another account took its place meanwhile
 			return nil, newManagedError(c)

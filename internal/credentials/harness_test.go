@@ -198,6 +198,6 @@ func (c *connection) reloadConnector(t testing.TB) connectors.Connector {
 // token is the access token that the agent sends.
 func (c *connection) token(t testing.TB, r *credentials.Resolver, agent *connectors.AgentID) string {
 	t.Helper()
-	headers, err := r.Headers(t.Context(), c.Tenant, c.connector, agent)
+	headers, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{Agent: agent})
 	return authorizationHeader(t, headers, err)[len("Bearer "):]
 }

@@ -134,7 +134,7 @@ func TestMachine_SecretIsPerAgent(t *testing.T) {
 		t.Error("two agents send one token")
 	}
 	for _, who := range []*connectors.AgentID{nil, &eve.ID} {
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, who)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{Agent: who})
 		wantMissing(t, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestMachine_ForcedRefreshOncePerVersion(t *testing.T) {
 	c := newMachineConnection(t, oauthtest.Behaviour{})
 	c.saveMachine(t, nil, "machine", nil)
 	r := c.newResolver()
-	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	for range 3 {
 		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
@@ -198,7 +198,7 @@ func TestMachine_RefusedClientNeedsNewSecret(t *testing.T) {
 			c.as.ForgetClients()
 			r := c.newResolver()
 			for range 2 {
-				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 				wantMissing(t, err)
 				if got := fault.As(err).Message; got != `The connector "`+c.connector.Name+`" can't sign in: `+want {
 					t.Errorf("message %q", got)
@@ -226,7 +226,7 @@ func TestMachine_TemporaryFailureEndsNothing(t *testing.T) {
 			c.saveMachine(t, nil, "machine", nil)
 			r := c.newResolver()
 			for range 3 {
-				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 				wantNotRenewed(t, err)
 			}
 			if n := c.as.Count(oauthtest.ClientCredentials); n != 1 {
@@ -250,7 +250,7 @@ func TestMachine_SecretStaysWithItsServer(t *testing.T) {
 	thief := oauthtest.Start(t, oauthtest.Behaviour{})
 	c.resource.Set(func(b *oauthtest.ResourceBehaviour) { b.Servers = []string{thief.Issuer} })
 	c.expireIn(t, -time.Minute)
-	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "was entered for the authorization server "+c.as.Issuer) {
 		t.Errorf("message %q", got)
@@ -339,7 +339,7 @@ func TestMachine_NoSecretToAssumedEndpointBeforeChallenge(t *testing.T) {
 			c := newMachineConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.URL, d.Timeout = server.URL+"/mcp", 4*time.Second })
 			c.saveMachine(t, nil, "machine", nil)
 			r := c.newResolver(func(o *credentials.Options) { o.Dialer = &mcp.Dialer{HTTP: c.oauth.HTTP, Version: "test"} })
-			_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+			_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 			wantNotRenewed(t, err)
 			if n := tokens.Load(); n != 0 {
 				t.Errorf("the secret was sent %d times", n)
@@ -387,11 +387,11 @@ func TestMachine_StepsUpTwice(t *testing.T) {
 	c.saveMachine(t, nil, "machine", nil)
 	r := c.newResolver()
 	for i, asks := range []string{"write", "admin", "root"} {
-		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		must(t, err)
 		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{asks}, nil))
 		if i == 2 {
-			_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+			_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 			wantMissing(t, err)
 			return
 		}
@@ -443,7 +443,7 @@ func TestMachine_WithoutOAuthIsMissing(t *testing.T) {
 	t.Parallel()
 	c := newMachineConnection(t, oauthtest.Behaviour{})
 	c.saveMachine(t, nil, "machine", nil)
-	u, err := credentials.New(c.St).Resolve(t.Context(), c.Tenant, c.connector, nil)
+	u, err := credentials.New(c.St).Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	if u != nil || err != nil {
 		t.Errorf("usable = %v, %v", u, err)
 	}

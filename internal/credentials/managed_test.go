@@ -347,7 +347,7 @@ func TestManaged_OtherServersTokenNotRequested(t *testing.T) {
 	}
 	second := w.Agent(t)
 	must(t, w.Door().Agents().MakePersonal(t.Context(), w.member.UserID, second.ID))
-	if headers, err := r.Headers(t.Context(), w.Tenant, w.connector, &second.ID); err == nil {
+	if headers, err := r.Headers(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &second.ID}); err == nil {
 		t.Errorf("a new account: %d headers", len(headers))
 	}
 	if len(w.exchanges) != 1 || len(other.redemptions) != 0 {
@@ -379,7 +379,7 @@ func TestManaged_StepUpOnlyToKnownScopes(t *testing.T) {
 	r := w.resolver()
 	_, err := w.sent(t, r)
 	must(t, err)
-	u, err := r.Resolve(t.Context(), w.Tenant, w.connector, &w.agent.ID)
+	u, err := r.Resolve(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID})
 	must(t, err)
 	w.set(func() { w.resource = map[string]any{"scopes_supported": []string{"read", "write"}} })
 	must(t, r.RequestScopes(t.Context(), w.Tenant, u, []string{"write", "admin"}, nil))
@@ -457,7 +457,7 @@ func TestManaged_SurveyLeavesNothing(t *testing.T) {
 	r := w.resolver()
 	ctx, cancel := context.WithCancel(t.Context())
 	w.set(func() { w.leave = cancel })
-	if _, err := r.Headers(ctx, w.Tenant, w.connector, &w.agent.ID); err == nil {
+	if _, err := r.Headers(ctx, w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID}); err == nil {
 		t.Fatal("headers for a caller that left")
 	}
 	w.set(func() { w.leave, w.refuse = nil, "access_denied" })

@@ -56,17 +56,21 @@ func NewMissingError(c connectors.Connector, agent *connectors.AgentID) error {
 }
 
 // ExplainMissing is NewMissingError or, for a dead credential, the reason.
-func (r *Resolver) ExplainMissing(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
-) error {
+func (r *Resolver) ExplainMissing(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) error {
+	agent := of.Agent
 	owner, ok := credentialOwner(c, agent)
-	if !ok || !hasToken(c.Auth.Type) {
-		return NewMissingError(c, agent)
+	missing := NewMissingError(c, agent)
+	if of.Name != "" {
+		missing = fault.Errorf(fault.Conflict, "The grant of the connector %q is for the account %q, which isn't usable. Connect it, or choose another one in the grant.", c.Name, of.Name).
+			WithType(store.TypeAccountRequired)
 	}
-	g, err := r.store.Vault(tenant).Grant(ctx, c.ID, owner)
+	if !ok || !hasToken(c.Auth.Type) {
+		return missing
+	}
+	g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, owner, of.Name)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return NewMissingError(c, agent)
+		return missing
 	case err != nil:
 		return explainSeveral(c, owner, err)
 	}
@@ -81,7 +85,7 @@ func (r *Resolver) ExplainUnusable(ctx context.Context, tenant connectors.Tenant
 	g, err := r.store.Vault(tenant).GrantByID(ctx, u.ID)
 	switch {
 	case fault.Is(err, fault.NotFound): // replaced or deleted
-		return r.ExplainMissing(ctx, tenant, c, u.Agent)
+		return r.ExplainMissing(ctx, tenant, c, Account{Agent: u.Agent})
 	case err != nil:
 		return err
 	}

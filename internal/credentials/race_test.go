@@ -29,7 +29,7 @@ func holdRefresh(t *testing.T, c *connection, opts ...func(*credentials.Options)
 	h := heldRefresh{connection: c, release: func() { close(answer) }, result: make(chan error, 1), sent: make(chan string, 1)}
 	r := c.newReplica(t, opts...)
 	go func() {
-		headers, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		headers, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		if err == nil {
 			h.sent <- headers[0].Value.Reveal()[len("Bearer "):]
 		}
@@ -129,7 +129,7 @@ func TestLease_WaiterUsesNewGrant(t *testing.T) {
 	}
 	r, before, used := c.newResolver(), c.Queries(), make(chan []credentials.Header, 1)
 	go func() {
-		headers, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		headers, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -157,12 +157,12 @@ func TestFor_NeverSendsOtherAgentsAccount(t *testing.T) {
 	r := c.newResolver()
 	c.saveGrant(t, nil, time.Now().Add(time.Hour)) // from a time in shared mode
 	for _, who := range []*connectors.AgentID{nil, &ann.ID, &bob.ID} {
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, who)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{Agent: who})
 		wantMissing(t, err)
 	}
 	c.saveGrant(t, &ann.ID, time.Now().Add(-time.Minute))
 	ofAnn := c.token(t, r, &ann.ID)
-	_, err := r.Headers(t.Context(), c.Tenant, c.connector, &bob.ID)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{Agent: &bob.ID})
 	wantMissing(t, err)
 	c.saveGrant(t, &bob.ID, time.Now().Add(-time.Minute))
 	if ofBob := c.token(t, r, &bob.ID); ofBob == ofAnn || c.token(t, r, &ann.ID) != ofAnn {
@@ -171,7 +171,7 @@ func TestFor_NeverSendsOtherAgentsAccount(t *testing.T) {
 	shared := c.connector
 	shared.CredentialMode = connectors.CredentialShared
 	for _, who := range []*connectors.AgentID{nil, &ann.ID} {
-		headers, err := r.Headers(t.Context(), c.Tenant, shared, who)
+		headers, err := r.Headers(t.Context(), c.Tenant, shared, credentials.Account{Agent: who})
 		if got := authorizationHeader(t, headers, err); got != "Bearer "+c.storedGrant(t, nil).Tokens.AccessToken.Reveal() {
 			t.Error("in shared mode somebody's own account was sent")
 		}

@@ -34,12 +34,12 @@ func TestRefresh_TemporaryFailureKeepsToken(t *testing.T) {
 			c.as.Set(func(b *oauthtest.Behaviour) { b.Token = trouble })
 			c.setTimeoutFor(trouble)
 			r := c.newReplica(t)
-			first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+			first, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 			must(t, err)
 			for range 3 { // after the retry delay
 				_, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 				wantNotRenewed(t, err)
-				u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+				u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 				if err != nil || u == nil || u.Version != first.Version {
 					t.Errorf("the living token: %v, %v", u, err)
 				}
@@ -67,7 +67,7 @@ func TestRefresh_ExpiredTokenRetriesWithin20s(t *testing.T) {
 			c.setTimeoutFor(trouble)
 			r := c.newResolver()
 			for range 3 {
-				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 				wantNotRenewed(t, err)
 			}
 			if got := c.storedGrant(t, nil).Status; got != connectors.CredentialRefreshFailed {
@@ -122,7 +122,7 @@ func TestRefresh_DeadGrantIsNotRetried(t *testing.T) {
 	c.as.EndGrants()
 	r := c.newReplica(t)
 	for range 2 {
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		wantMissing(t, err)
 		want := `Reconnect the account for "` + c.connector.Name + `": the authorization server ended access.`
 		if got := fault.As(err).Message; got != want {
@@ -144,7 +144,7 @@ func TestRefresh_RecognisesLostRotation(t *testing.T) {
 	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.DropAfterEffect })
 	r := c.newResolver()
-	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantNotRenewed(t, err)
 	c.skipRetryDelay(t)
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.NoTrouble })
@@ -167,7 +167,7 @@ func TestRefresh_RecognisesRotationOfDeadProcess(t *testing.T) {
 
 func (c *connection) wantLost(t *testing.T, r *credentials.Resolver) {
 	t.Helper()
-	_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+	_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server's response to a token refresh was lost, which ended access.` {
 		t.Errorf("message %q", got)
@@ -182,7 +182,7 @@ func TestRefresh_UnknownClientRegistersAgain(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
 	c.as.ForgetClients()
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	if got := fault.As(err).Message; got != `Reconnect the account for "`+c.connector.Name+`": the authorization server no longer knows our client.` {
 		t.Errorf("message %q", got)
@@ -204,7 +204,7 @@ func TestRefresh_RetriesWrite(t *testing.T) {
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Hold = hold })
 	r, result := c.newReplica(t), make(chan error, 1)
 	go func() {
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		result <- err
 	}()
 	<-c.as.Arrived(oauthtest.Refresh)

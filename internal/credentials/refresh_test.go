@@ -41,7 +41,7 @@ func (c *connection) resolveFiftyTimes(t *testing.T, replicas int, meanwhile fun
 	var users errgroup.Group
 	for i := range 50 {
 		users.Go(func() error {
-			headers, err := all[i%replicas].Headers(t.Context(), c.Tenant, c.connector, nil)
+			headers, err := all[i%replicas].Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func TestForced_OncePerVersion(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
 	r := c.newReplica(t)
-	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	for range 3 {
 		u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
@@ -76,7 +76,7 @@ func TestForced_ReturnsUnrefreshableToken(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(time.Hour))
 	r := c.newResolver()
-	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	first, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	u, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, first.ID, first.Version)
 	if err != nil || u == nil || u.Version != first.Version || c.as.Count(oauthtest.Refresh) != 0 {
@@ -114,7 +114,7 @@ func TestRefresh_OutlivesCancelledCaller(t *testing.T) {
 	}()
 	<-c.as.Arrived(oauthtest.Refresh)
 	go func() {
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		stayed <- err
 	}()
 	leave()

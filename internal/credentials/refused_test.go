@@ -19,7 +19,7 @@ func TestRefused_EndsOnlyItsVersion(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
 	r := c.newResolver()
-	old, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	old, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	fresh, err := r.ForceRefresh(t.Context(), c.Tenant, c.connector, old.ID, old.Version)
 	must(t, err)
@@ -42,7 +42,7 @@ func TestRefused_StaticSecretStays(t *testing.T) {
 	c := newEmptyConnection(t, oauthtest.Behaviour{}, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
 	saveCredential(t, c.World, c.connector, nil, connectors.Secret{Token: "tok"})
 	r := c.newResolver()
-	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	must(t, r.MarkRefused(t.Context(), c.Tenant, u, "No.", nil))
 	must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{"write"}, nil))
@@ -66,10 +66,10 @@ func TestNeedsScopes_TwiceAtMost(t *testing.T) {
 	} {
 		g := c.storedGrant(t, nil)
 		c.reconnect(t, g, "read")
-		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+		u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		must(t, err)
 		must(t, r.RequestScopes(t.Context(), c.Tenant, u, []string{want.asks}, nil))
-		_, err = r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		_, err = r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		wantMissing(t, err)
 		if got := fault.As(err).Message; !strings.Contains(got, want.says) {
 			t.Errorf("%d: message %q", i, got)
@@ -90,10 +90,10 @@ func TestNeedsScopes_FormerSentence(t *testing.T) {
 		"Ask its operator which scopes it needs, set them on the connector, and connect again."
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
 	r := c.newResolver()
-	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	must(t, r.MarkRefused(t.Context(), c.Tenant, u, former, nil))
-	if _, err = r.Headers(t.Context(), c.Tenant, c.connector, nil); !errors.Is(err, credentials.ErrTooManyStepUps) {
+	if _, err = r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{}); !errors.Is(err, credentials.ErrTooManyStepUps) {
 		t.Errorf("a row with the sentence of earlier versions: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestMissing_SaysWhatToDo(t *testing.T) {
 func TestMissing_ExpiredWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{NoRefreshToken: true}, time.Now().Add(-time.Minute))
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, nil)
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	want := `Reconnect the account for "` + c.connector.Name + `": the access has expired.`
 	if got := fault.As(err).Message; got != want {

@@ -99,20 +99,24 @@ type Credential struct {
 	workload  bool               // its tokens come from the operator's workload token
 }
 
-// Headers returns the headers that the agent sends to the connector, unless its account is managed or the operator's. A missing or dead credential is
+// Account names an account at a connector.
+type Account struct {
+	Agent *connectors.AgentID // that uses it; nil: shared credentials only
+	Name  string              // among those of its owner; empty: the only one
+}
+
+// Headers returns the headers that the account sends to the connector, unless it is managed or the operator's. A missing or dead credential is
 // a fault as by [NewMissingError], with the reason.
-func (r *Resolver) Headers(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
-) ([]Header, error) {
+func (r *Resolver) Headers(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) ([]Header, error) {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	u, err := r.ResolveFor(ctx, tenant, c, agent, connectors.Caller{})
+	u, err := r.ResolveFor(ctx, tenant, c, of, connectors.Caller{})
 	switch {
 	case err != nil:
 		return nil, err
 	case u == nil:
-		return nil, r.ExplainMissing(ctx, tenant, c, agent)
+		return nil, r.ExplainMissing(ctx, tenant, c, of)
 	case u.workload: // for the servers that the operator lists alone
 		return nil, fault.Errorf(fault.Conflict, "%q signs in with the operator's workload token, which only works through the gateway.", c.Name)
 	default:
@@ -120,19 +124,23 @@ func (r *Resolver) Headers(
 	}
 }
 
-// Resolve opens the credential that the agent uses for the connector: the shared one in shared mode, and only
-// the agent's own in per-agent mode. nil: none is usable. It is for syncs; calls use ResolveFor.
-func (r *Resolver) Resolve(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
+// Resolve opens the account that the agent uses for the connector: a shared one in shared mode, and only one of
+// the agent's own in per-agent mode. nil: it is not usable. Several without a name are an error. It is for syncs; calls use ResolveFor.
+func (r *Resolver) Resolve(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) (*Credential, error) {
+	return r.resolveAccount(ctx, tenant, c, of, nil)
+}
+
+func (r *Resolver) resolveAccount(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account, caller *connectors.Caller,
 ) (*Credential, error) {
-	owner, ok := credentialOwner(c, agent)
+	owner, ok := credentialOwner(c, of.Agent)
 	switch {
 	case !ok:
 		return nil, nil
 	case hasToken(c.Auth.Type):
-		return r.resolveGrant(ctx, tenant, c, owner, nil)
+		return r.resolveGrant(ctx, tenant, c, Account{Agent: owner, Name: of.Name}, caller)
 	}
-	cred, sealed, err := r.store.Vault(tenant).Secret(ctx, c.ID, owner)
+	cred, sealed, err := r.store.Vault(tenant).NamedSecret(ctx, c.ID, owner, of.Name)
 	return openSecret(c, cred, sealed, explainSeveral(c, owner, err))
 }
 

@@ -55,7 +55,7 @@ func TestRefresh_EndOfAGrantKeepsTheServersWords(t *testing.T) {
 			var log bytes.Buffer
 			r := c.newReplica(t, func(o *credentials.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 			for range 2 { // the second sends nothing
-				_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+				_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 				wantMissing(t, err)
 				f := fault.As(err)
 				c.wantSaid(t, connectors.UpstreamOf(f.Remote), http.StatusBadRequest, "consent was withdrawn")
@@ -88,7 +88,7 @@ func TestRefresh_DelayKeepsTheServersWords(t *testing.T) {
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.Echo })
 	r := c.newReplica(t)
 	for range 2 { // the second sends nothing
-		_, err := r.Headers(t.Context(), c.Tenant, c.connector, nil)
+		_, err := r.Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 		wantNotRenewed(t, err)
 		c.wantSaid(t, connectors.UpstreamOf(fault.As(err).Remote), http.StatusServiceUnavailable, "token store is full")
 	}
@@ -105,7 +105,7 @@ func TestMarkRefused_KeepsTheServersWords(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
 	r := c.newResolver()
-	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, nil)
+	u, err := r.Resolve(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	refusal := &mcp.Error{HTTPStatus: http.StatusUnauthorized, RPC: &mcp.RPCError{Message: "revoked: " + c.token(t, r, nil)}}
 	must(t, r.MarkRefused(t.Context(), c.Tenant, u, "It is refused. Connect again.", refusal))

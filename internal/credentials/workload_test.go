@@ -106,12 +106,12 @@ func (f *federation) newConnector(t *testing.T, name string, opts ...func(*conne
 // resolveHeaders returns the headers of a sync.
 func resolveHeaders(t *testing.T, r *credentials.Resolver, tenant connectors.TenantID, c connectors.Connector) ([]credentials.Header, error) {
 	t.Helper()
-	u, err := r.Resolve(t.Context(), tenant, c, nil)
+	u, err := r.Resolve(t.Context(), tenant, c, credentials.Account{})
 	if err != nil {
 		return nil, err
 	}
 	if u == nil {
-		return nil, r.ExplainMissing(t.Context(), tenant, c, nil)
+		return nil, r.ExplainMissing(t.Context(), tenant, c, credentials.Account{})
 	}
 	return u.Headers, nil
 }
@@ -123,7 +123,7 @@ func TestWorkload_AccessTokenIsNotHandedOutAndEndsWithTheOffer(t *testing.T) {
 	if headers, err := resolveHeaders(t, r, f.Tenant, c); err != nil || len(headers) == 0 {
 		t.Fatal(headers, err)
 	}
-	if headers, err := r.Headers(t.Context(), f.Tenant, c, nil); err == nil || !strings.Contains(err.Error(), "only works through the gateway") {
+	if headers, err := r.Headers(t.Context(), f.Tenant, c, credentials.Account{}); err == nil || !strings.Contains(err.Error(), "only works through the gateway") {
 		t.Errorf("%v, %v", headers, err)
 	}
 	f.token.Tenants = []string{"another"}

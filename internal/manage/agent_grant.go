@@ -63,6 +63,9 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 	if g.PinnedTools == nil {
 		g.PinnedTools = was.PinnedTools
 	}
+	if g.Accounts == nil {
+		g.Accounts = was.Accounts
+	}
 	if g.Ends == nil && was.Ends != nil {
 		g.Ends = &connectors.GrantEnds{Until: was.Ends.Until}
 	}
@@ -174,6 +177,9 @@ func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connector
 		e.Detail["tools"] = g.Tools
 	}
 	e.Detail["trusted_tools"] = g.TrustedTools
+	if g.Account() != "" {
+		e.Detail["account"] = g.Account()
+	}
 	if len(g.PinnedTools) > 0 {
 		e.Detail["pinned_tools"] = g.PinnedTools
 	}

@@ -83,7 +83,7 @@ func (r *Registry) insertConnector(
 			return err
 		}
 		if !s.Empty() {
-			if err := setSecret(ctx, tx.Connectors(), c, nil, s); err != nil {
+			if err := setSecret(ctx, tx.Connectors(), credentialOwner{connector: c}, s); err != nil {
 				return err
 			}
 		}

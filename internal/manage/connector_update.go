@@ -97,7 +97,7 @@ func (r *Registry) updateOnce(
 			}
 		}
 		if !s.Empty() {
-			if err := setSecret(ctx, tx.Connectors(), c, nil, s); err != nil {
+			if err := setSecret(ctx, tx.Connectors(), credentialOwner{connector: c}, s); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,19 @@ import (
 func (r *Registry) SetCredential(
 	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
 ) error {
+	return r.SetAccount(ctx, a, AccountRef{Connector: connector, Agent: agent}, s)
+}
+
+// AccountRef names an account of a connector.
+type AccountRef struct {
+	Connector connectors.Ref
+	Agent     *connectors.Ref // owner; nil: shared
+	Name      string          // empty: the owner's only one
+}
+
+// SetAccount is SetCredential for a named account.
+func (r *Registry) SetAccount(ctx context.Context, a auth.Actor, of AccountRef, s connectors.Secret) error {
+	connector, agent := of.Connector, of.Agent
 	if err := requireCredentialWrite(a, agent); err != nil {
 		return err
 	}
@@ -29,6 +42,7 @@ func (r *Registry) SetCredential(
 		if err != nil {
 			return err
 		}
+		owner.account = of.Name
 		if err := a.RequireAccount(ctx, tx.Agents(), owner.agentID()); err != nil {
 			return err
 		}
@@ -42,7 +56,7 @@ func (r *Registry) SetCredential(
 		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
 			return err
 		}
-		if err := setSecret(ctx, tx.Connectors(), owner.connector, owner.agentID(), s); err != nil {
+		if err := setSecret(ctx, tx.Connectors(), owner, s); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.set"), before, owner.secretSubject())
@@ -51,6 +65,12 @@ func (r *Registry) SetCredential(
 
 // DeleteCredential deletes the secret of a connector, or an agent's for it.
 func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref) error {
+	return r.DeleteAccount(ctx, a, AccountRef{Connector: connector, Agent: agent})
+}
+
+// DeleteAccount is DeleteCredential for a named account.
+func (r *Registry) DeleteAccount(ctx context.Context, a auth.Actor, of AccountRef) error {
+	connector, agent := of.Connector, of.Agent
 	if err := requireCredentialDelete(a, agent); err != nil {
 		return err
 	}
@@ -59,6 +79,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
+		owner.account = of.Name
 		if err := a.RequireDisconnect(ctx, tx.Agents(), owner.agentID()); err != nil {
 			return err
 		}
@@ -66,7 +87,7 @@ func (r *Registry) DeleteCredential(ctx context.Context, a auth.Actor, connector
 		if err != nil {
 			return err
 		}
-		if err := tx.Connectors().DeleteCredential(ctx, owner.connector.ID, owner.agentID()); err != nil {
+		if err := tx.Connectors().DeleteAccount(ctx, owner.connector.ID, owner.agentID(), of.Name); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.delete"), before, owner.auditSubject())
@@ -93,6 +114,7 @@ func requireCredentialDelete(a auth.Actor, agent *connectors.Ref) error {
 type credentialOwner struct {
 	connector connectors.Connector
 	agent     *connectors.Agent
+	account   string // its name; empty: the owner's only one
 }
 
 func findOwner(ctx context.Context, tx *store.Tenant, connector connectors.Ref, agent *connectors.Ref) (credentialOwner, error) {
@@ -113,7 +135,7 @@ func (o credentialOwner) agentID() *connectors.AgentID {
 
 // auditSubject is the credential as the audit log's subject.
 func (o credentialOwner) auditSubject() store.StateReader {
-	return store.OfCredential(o.connector.ID, o.agentID())
+	return store.OfAccount(o.connector.ID, o.agentID(), o.account)
 }
 
 // secretSubject is the secret that can be entered: with OAuth the client secret, because accounts are
@@ -171,6 +193,9 @@ func (o credentialOwner) auditEvent(a auth.Actor, action string) store.Event {
 	e.Detail = map[string]any{"connector_id": o.connector.ID.String(), "type": string(o.connector.Auth.Type)}
 	if o.agent != nil {
 		e.Detail["agent_id"], e.Detail["agent"] = o.agent.ID.String(), o.agent.Slug
+	}
+	if o.account != "" {
+		e.Detail["account"] = o.account
 	}
 	return e
 }

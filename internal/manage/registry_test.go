@@ -66,7 +66,7 @@ func (b *testEnv) sent(t *testing.T, c connectors.Connector, agent *connectors.A
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := credentials.New(b.St).Resolve(t.Context(), b.Tenant, now, agent)
+	u, err := credentials.New(b.St).Resolve(t.Context(), b.Tenant, now, credentials.Account{Agent: agent})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,15 +11,17 @@ import (
 // setSecret stores an entered secret: a credential of the connector or an agent, or with OAuth the connector's
 // client secret.
 func setSecret(
-	ctx context.Context, tx store.Connectors, c connectors.Connector, agent *connectors.AgentID, s connectors.Secret,
+	ctx context.Context, tx store.Connectors, o credentialOwner, s connectors.Secret,
 ) error {
+	c := o.connector
 	if c.Auth.Type == connectors.AuthOAuth2 {
 		return tx.SetClientSecret(ctx, c, s.ClientSecret)
 	}
-	cred, err := newCredential(c, agent, s)
+	cred, err := newCredential(c, o.agentID(), s)
 	if err != nil {
 		return err
 	}
+	cred.Name = o.account
 	return tx.SetCredential(ctx, cred)
 }
 

@@ -125,16 +125,37 @@ func toAccessSkill(r dbgen.AccessSkillsRow) AccessSkill {
 	return AccessSkill{ConnectorID: r.ConnectorID, URI: r.Uri, Accepted: r.AcceptedRaw, OverLimit: r.OverLimit}
 }
 
-// CredentialFor reads the agent's credential for a connector; agent nil: the shared credential.
+// CredentialFor reads the agent's only credential for a connector; agent nil: the shared credential.
 func (t Agents) CredentialFor(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
 ) (connectors.Credential, error) {
-	r, err := t.q.CredentialByOwner(ctx, t.id, connector, agent)
-	if err != nil {
-		return connectors.Credential{}, rowError(err, "credential")
+	return t.CredentialNamed(ctx, connector, agent, "")
+}
+
+// CredentialNamed is [Agents.CredentialFor] for the account with a name; empty: the only one. Several are a Conflict of [TypeAccountRequired].
+func (t Agents) CredentialNamed(
+	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID, name string,
+) (connectors.Credential, error) {
+	p := dbgen.CredentialsByOwnerParams{TenantID: t.id, ConnectorID: connector, AgentID: agent, MaxRows: maxAccounts}
+	if name != "" {
+		p.Name = &name
 	}
+	rows, err := t.q.CredentialsByOwner(ctx, p)
+	switch {
+	case err != nil:
+		return connectors.Credential{}, err
+	case len(rows) == 0:
+		return connectors.Credential{}, newNotFound("credential")
+	case len(rows) > 1:
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = r.Name
+		}
+		return connectors.Credential{}, newSeveralAccounts(names)
+	}
+	r := rows[0]
 	c := toCredential(dbgen.Credential{
-		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Type: r.Type, Origin: r.Origin,
+		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Name: r.Name, Type: r.Type, Origin: r.Origin,
 		Status: connectors.CredentialStatus(r.Status), Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt,
 		RefreshedAt: r.RefreshedAt, LastUsedAt: r.LastUsedAt, Error: r.Error, Version: r.Version,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,

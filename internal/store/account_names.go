@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -57,19 +58,18 @@ func (v *Vault) sealedAccount(
 	}
 }
 
-// ChooseSyncAccount makes syncs of a connector use an agent's account with a name, empty: its only one. agent nil: a shared one.
+// ChooseSyncAccount makes syncs of a connector use an agent's account with a name, empty: its only one. agent nil: a shared one. It is part of a
+// transaction.
 func (t Connectors) ChooseSyncAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	name, err := t.chooseAccountName(ctx, id, agent, name)
 	if err != nil {
 		return err
 	}
-	return t.asTenant().Tx(ctx, func(tx *Tenant) error {
-		if err := tx.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
-			return err
-		}
-		n, err := tx.q.ChooseSyncAccount(ctx, dbgen.ChooseSyncAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
-		return affectedError(n, err, "account")
-	})
+	if err := t.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
+		return err
+	}
+	n, err := t.q.ChooseSyncAccount(ctx, dbgen.ChooseSyncAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
+	return affectedError(n, err, "account")
 }
 
 // chooseAccountName returns the name of the account that a stored secret replaces or adds: the given name, else that of the only account, else
@@ -84,6 +84,10 @@ func (t *tenant) chooseAccountName(ctx context.Context, id connectors.ConnectorI
 		return "", err
 	case name != "" && len(names) == maxAccounts && !slices.Contains(names, name):
 		return "", fault.Errorf(fault.Conflict, "At most %d accounts. Disconnect one first.", maxAccounts)
+	case name != "" && len(names) > 0 && !slices.Contains(names, name) && (name == connectors.DefaultAccount || slices.Contains(names, connectors.DefaultAccount)):
+		return "", newDefaultNotAlone(name)
+	case name != "" && name != connectors.DefaultAccount && !slices.Contains(names, name):
+		return name, t.requireAccountNames(ctx)
 	case name != "":
 		return name, nil
 	case len(names) == 0:
@@ -93,4 +97,74 @@ func (t *tenant) chooseAccountName(ctx context.Context, id connectors.ConnectorI
 	default:
 		return names[0], nil
 	}
+}
+
+// requireAccountNames fails while a process of an older release runs, which would not know a named account.
+func (t *tenant) requireAccountNames(ctx context.Context) error {
+	older, err := t.q.HasInstanceWithoutAccountNames(ctx)
+	if err == nil && older {
+		err = fault.Errorf(fault.Conflict, "A server of an older release still runs, which knows one account. Try again after the upgrade.")
+	}
+	return err
+}
+
+// RenameAccount renames an owner's account, and the account in the grants that bind it. name empty: the owner's only one. It is part of a
+// transaction.
+func (t Connectors) RenameAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name, to string) error {
+	if !connectors.ValidSlug(to) {
+		return fault.InvalidFields(fault.Field{Location: "name", Message: slugRule})
+	}
+	name, err := t.chooseAccountName(ctx, id, agent, name)
+	if err != nil || name == to {
+		return err
+	}
+	if err := t.requireAccountNames(ctx); err != nil {
+		return err
+	}
+	rows, err := t.q.SealedCredentials(ctx, dbgen.SealedCredentialsParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: &name, MaxRows: 1})
+	if err != nil || len(rows) == 0 {
+		return cmp.Or(err, newNotFound("account"))
+	}
+	row := rows[0]
+	plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, accountPlace{id, agent, name, row.Origin}))
+	if !ok {
+		return fault.Errorf(fault.Conflict, "The stored credential can't be decrypted. Set it again.")
+	}
+	p := dbgen.RenameCredentialParams{TenantID: t.id, ID: row.ID, Version: row.Version, Name: to}
+	return t.sealAndRetry(ctx, plain, credentialAD(t.id, accountPlace{id, agent, to, row.Origin}), func(sealed []byte) error {
+		p.Sealed = sealed
+		n, err := t.q.RenameCredential(ctx, p)
+		if err == nil && n == 0 {
+			err = fault.Errorf(fault.Conflict, "This account's access is being refreshed. Try again in a moment.")
+		}
+		if err != nil {
+			return err
+		}
+		owner := dbgen.RenameBoundAccountParams{TenantID: t.id, ConnectorID: id, Former: name, Name: to}
+		if agent != nil {
+			owner.AgentID = &agent.UUID
+		}
+		return t.notifyChange(t.q.RenameBoundAccount(ctx, owner), "credential", id)
+	})
+}
+
+// newDefaultNotAlone is the fault of the database for a second account beside the default one, before anything was sent to a server.
+func newDefaultNotAlone(name string) error {
+	constraint := "credentials_default_alone"
+	if name == connectors.DefaultAccount {
+		constraint = "credentials_name_given"
+	}
+	v := constraintFaults[constraint]
+	return fault.Errorf(v.kind, "%s", v.message).WithType(v.typ)
+}
+
+// CheckName fails if no account with this name, empty: the only one, could be stored for an owner.
+func (t Accounts) CheckName(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+	_, err := t.chooseAccountName(ctx, id, agent, name)
+	return err
+}
+
+// Names returns the names of an owner's accounts.
+func (t Accounts) Names(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) ([]string, error) {
+	return t.q.AccountNames(ctx, dbgen.AccountNamesParams{TenantID: t.id, ConnectorID: id, AgentID: agent, MaxRows: maxAccounts})
 }

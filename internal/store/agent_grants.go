@@ -52,6 +52,7 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 		Resources:    g.Resources,
 		Until:        until,
 		ToolEnds:     toolEnds,
+		Accounts:     cleanAll(g.Accounts),
 	})
 	return t.notifyChange(err, "agent", g.AgentID)
 }
@@ -98,6 +99,7 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		Resources:    r.Resources,
 		Ends:         toEnds(r.Until, r.ToolEnds),
 		Shaping:      toShaping(r.Shaping),
+		Accounts:     r.Accounts,
 		CreatedAt:    r.CreatedAt.UTC(),
 		UpdatedAt:    r.UpdatedAt.UTC(),
 	}

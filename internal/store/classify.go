@@ -47,6 +47,7 @@ var constraintFaults = map[string]constraintFault{
 	"scim_groups_display_name_key": {fault.Conflict, "", "displayName", "This displayName is taken."},
 	"sync_runs_one_running_key":    {fault.Conflict, TypeSyncRunning, "", "A sync is already running."},
 
+	"credentials_owner_key":     {fault.Conflict, "", "name", "This account name is taken."},
 	"credentials_default_alone": {fault.Conflict, TypeAccountRequired, "account", "Rename the account named default first: with several accounts, each has a name."},
 	"credentials_name_given":    {fault.Conflict, TypeAccountRequired, "account", "Other accounts have names. Give this one a name too."},
 

@@ -29,7 +29,7 @@ func (t Accounts) SaveFlow(ctx context.Context, f NewFlow) error {
 		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
 		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: cleanText(f.ClientID), Resource: cleanText(f.Resource),
 		Scopes: nonNilTexts(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: cleanText(f.ReturnTo),
-		Replaces: f.Replaces,
+		Replaces: f.Replaces, Account: f.Account,
 	}
 	return t.sealAndRetry(ctx, f.Verifier, flowAD(t.id, id), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -51,7 +51,7 @@ func (s SystemSessions) TakeFlow(ctx context.Context, stateHash []byte) (Flow, e
 	f := Flow{
 		NewFlow: NewFlow{
 			StateHash: r.StateHash, BrowserHash: r.BrowserHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Origin: r.Origin,
-			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo, Replaces: r.Replaces,
+			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo, Replaces: r.Replaces, Account: r.Account,
 		},
 		ID: r.ID, Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), sealed: r.Sealed,
 	}
@@ -83,7 +83,7 @@ func (t Accounts) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
 		return err
 	}
 	return t.q.SaveConnectLink(ctx, dbgen.SaveConnectLinkParams{
-		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, MadeBy: madeBy,
+		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, Account: l.Account, MadeBy: madeBy,
 		ReturnTo: cleanText(l.ReturnTo), ExpiresAt: l.ExpiresAt,
 	})
 }
@@ -109,7 +109,7 @@ func (s SystemSessions) TakeConnectLink(ctx context.Context, tokenHash []byte) (
 func toConnectLink(r dbgen.ConnectLink) (ConnectLink, error) {
 	l := ConnectLink{
 		NewConnectLink: NewConnectLink{
-			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, ReturnTo: r.ReturnTo, ExpiresAt: r.ExpiresAt.UTC(),
+			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Account: r.Account, ReturnTo: r.ReturnTo, ExpiresAt: r.ExpiresAt.UTC(),
 		},
 		Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(),
 	}

@@ -24,6 +24,7 @@ type NewFlow struct {
 	BrowserHash []byte // of the browser binding
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared credential
+	Account     string              // name of the account; empty: the owner's only one
 	StartedBy   Starter
 	Origin      string // of the connector's URL at the start: the grant is bound to it
 	Server      oauth.Metadata
@@ -52,6 +53,7 @@ type NewConnectLink struct {
 	TokenHash   []byte // SHA-256
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID // nil: the shared credential
+	Account     string              // name of the account; empty: the owner's only one
 	MadeBy      Starter
 	ReturnTo    string
 	ExpiresAt   time.Time

@@ -9,6 +9,20 @@ import (
 
 // settingsAttempts are the cases of what a tenant says about itself.
 var settingsAttempts = map[string]attempt{
+	"Connectors.RenameAccount": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Connectors().RenameAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount, "mine")
+	},
+	"Agents.CredentialNamed": func(ctx context.Context, o outsider) (bool, error) {
+		c, err := o.door.Agents().CredentialNamed(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+		return c.ID == o.credential.ID, err
+	},
+	"Accounts.CheckName": func(ctx context.Context, o outsider) (bool, error) { // beside the victim's account it would be refused
+		return false, o.door.Accounts().CheckName(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+	},
+	"Accounts.Names": func(ctx context.Context, o outsider) (bool, error) {
+		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
+		return len(names) > 0, err
+	},
 	"Connectors.DeleteAccount": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Connectors().DeleteAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
 	},

@@ -49,7 +49,7 @@ func (cs *callSender) reportAuthFailure(ctx context.Context, w upstream.SessionR
 	case retry:
 		return true, err
 	default:
-		return false, errors.Join(cs.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent), err)
+		return false, errors.Join(cs.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Account), err)
 	}
 }
 

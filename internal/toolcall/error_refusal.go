@@ -15,6 +15,7 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
+	"patchbay/internal/store"
 )
 
 // explainer turns errors into refusals for the model.
@@ -98,6 +99,8 @@ func (e *explainer) explainFault(ctx context.Context, v *agentview.View, connect
 		return refusal
 	case f.Type == credentials.TypeManagedAccount:
 		return &RefusalError{Code: CodeNotGranted, Sentence: f.Message, Err: f}
+	case f.Type == store.TypeAccountRequired: // connecting one does not help
+		return &RefusalError{Code: CodeNeedsAuthorization, Sentence: f.Message, Err: err}
 	case f.Kind == fault.Unavailable, f.Kind == fault.Conflict, f.Kind == fault.Upstream, f.Kind == fault.RateLimited:
 		code := CodeUnavailable
 		if f.Kind == fault.Upstream {

@@ -174,8 +174,9 @@ func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
 // newSessionRequest describes the session for requests of a client. answers: it answers the server's requests.
 func (cs *callSender) newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client, answers bool) upstream.SessionRequest {
 	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Caller: client.Caller, Wait: client.Wait}
+	w.Account.Name = connector.Grant.Account()
 	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
-		w.Agent = &v.Agent.ID
+		w.Account.Agent = &v.Agent.ID
 	}
 	caps := parseExtensions(client.Capabilities)
 	if answers {

@@ -35,12 +35,12 @@ func (s *Syncer) planAttempts(
 		return []attempt{anonymous}, nil
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent && agent != nil {
-		credential, err := s.credentials.Resolve(ctx, tenant, c, agent)
+		credential, err := s.credentials.Resolve(ctx, tenant, c, credentials.Account{Agent: agent})
 		switch {
 		case err != nil:
 			return nil, err
 		case credential == nil:
-			return nil, s.credentials.ExplainMissing(ctx, tenant, c, agent)
+			return nil, s.credentials.ExplainMissing(ctx, tenant, c, credentials.Account{Agent: agent})
 		default:
 			return []attempt{{credential: credential}}, nil
 		}

@@ -113,7 +113,7 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 func (r *run) explainMissing(ctx context.Context, refusal error) error {
 	var err error
 	if r.connector.CredentialMode == connectors.CredentialPerAgent && r.agent != nil {
-		err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, r.agent)
+		err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, credentials.Account{Agent: r.agent})
 	} else {
 		err = r.credentials.ExplainMissingForSync(ctx, r.tenant, r.connector)
 	}

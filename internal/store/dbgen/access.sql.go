@@ -124,7 +124,7 @@ func (q *Queries) AccessItems(ctx context.Context, tenantID connectors.TenantID,
 
 const accessReaches = `-- name: AccessReaches :many
 
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url, connectors.skills_hash, connectors.managed_issuer,
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, agent_grants.accounts, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url, connectors.skills_hash, connectors.managed_issuer,
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
@@ -170,6 +170,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 			&i.AgentGrant.Shaping,
 			&i.AgentGrant.Until,
 			&i.AgentGrant.ToolEnds,
+			&i.AgentGrant.Accounts,
 			&i.Connector.TenantID,
 			&i.Connector.ID,
 			&i.Connector.Slug,
@@ -296,19 +297,31 @@ func (q *Queries) AccessTools(ctx context.Context, tenantID connectors.TenantID,
 	return items, nil
 }
 
-const credentialByOwner = `-- name: CredentialByOwner :one
-select id, connector_id, agent_id, type, origin,
+const credentialsByOwner = `-- name: CredentialsByOwner :many
+select id, connector_id, agent_id, name, type, origin,
        (case when type = 'oauth2' and status in ('active', 'refresh_failed') and expires_at <= now()
              and (grant_meta ->> 'refreshable')::boolean is not true then 'expired' else status end)::text as status, account, coalesce(grant_meta -> 'identity', '{}')::jsonb as identity, scopes, expires_at, refreshed_at, last_used_at, error, version,
        created_at, updated_at
 from credentials
 where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+  and ($4::text is null or name = $4)
+order by name
+limit $5
 `
 
-type CredentialByOwnerRow struct {
+type CredentialsByOwnerParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *connectors.AgentID
+	Name        *string
+	MaxRows     int32
+}
+
+type CredentialsByOwnerRow struct {
 	ID          connectors.CredentialID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Name        string
 	Type        connectors.AuthType
 	Origin      string
 	Status      string
@@ -324,27 +337,47 @@ type CredentialByOwnerRow struct {
 	UpdatedAt   time.Time
 }
 
-// Status is computed as in Credentials.
-func (q *Queries) CredentialByOwner(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, agentID *connectors.AgentID) (CredentialByOwnerRow, error) {
-	row := q.db.QueryRow(ctx, credentialByOwner, tenantID, connectorID, agentID)
-	var i CredentialByOwnerRow
-	err := row.Scan(
-		&i.ID,
-		&i.ConnectorID,
-		&i.AgentID,
-		&i.Type,
-		&i.Origin,
-		&i.Status,
-		&i.Account,
-		&i.Identity,
-		&i.Scopes,
-		&i.ExpiresAt,
-		&i.RefreshedAt,
-		&i.LastUsedAt,
-		&i.Error,
-		&i.Version,
-		&i.CreatedAt,
-		&i.UpdatedAt,
+// The accounts of an owner; name null: all of them. Status is computed as in Credentials.
+func (q *Queries) CredentialsByOwner(ctx context.Context, arg CredentialsByOwnerParams) ([]CredentialsByOwnerRow, error) {
+	rows, err := q.db.Query(ctx, credentialsByOwner,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+		arg.MaxRows,
 	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CredentialsByOwnerRow
+	for rows.Next() {
+		var i CredentialsByOwnerRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ConnectorID,
+			&i.AgentID,
+			&i.Name,
+			&i.Type,
+			&i.Origin,
+			&i.Status,
+			&i.Account,
+			&i.Identity,
+			&i.Scopes,
+			&i.ExpiresAt,
+			&i.RefreshedAt,
+			&i.LastUsedAt,
+			&i.Error,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

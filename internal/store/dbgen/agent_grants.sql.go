@@ -13,7 +13,7 @@ import (
 )
 
 const agentGrant = `-- name: AgentGrant :one
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, agent_grants.accounts, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2 and agent_grants.connector_id = $3
@@ -45,6 +45,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 		&i.AgentGrant.Shaping,
 		&i.AgentGrant.Until,
 		&i.AgentGrant.ToolEnds,
+		&i.AgentGrant.Accounts,
 		&i.Slug,
 		&i.Name,
 		&i.Enabled,
@@ -53,7 +54,7 @@ func (q *Queries) AgentGrant(ctx context.Context, tenantID connectors.TenantID, 
 }
 
 const agentGrants = `-- name: AgentGrants :many
-select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, connectors.slug, connectors.name, connectors.enabled
+select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, agent_grants.accounts, connectors.slug, connectors.name, connectors.enabled
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = $2
@@ -106,6 +107,7 @@ func (q *Queries) AgentGrants(ctx context.Context, arg AgentGrantsParams) ([]Age
 			&i.AgentGrant.Shaping,
 			&i.AgentGrant.Until,
 			&i.AgentGrant.ToolEnds,
+			&i.AgentGrant.Accounts,
 			&i.Slug,
 			&i.Name,
 			&i.Enabled,
@@ -148,9 +150,9 @@ func (q *Queries) PinnedElsewhere(ctx context.Context, tenantID connectors.Tenan
 }
 
 const setAgentGrant = `-- name: SetAgentGrant :exec
-insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends)
+insert into agent_grants (tenant_id, agent_id, connector_id, all_tools, tools, approval, trusted_tools, pinned_tools, prompts, resources, until, tool_ends, accounts)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12)
+        $11, $12, $13)
 on conflict on constraint agent_grants_pkey do update
 set all_tools = excluded.all_tools,
     tools = excluded.tools,
@@ -161,6 +163,7 @@ set all_tools = excluded.all_tools,
     resources = excluded.resources,
     until = excluded.until,
     tool_ends = excluded.tool_ends,
+    accounts = excluded.accounts,
     updated_at = now()
 `
 
@@ -177,6 +180,7 @@ type SetAgentGrantParams struct {
 	Resources    connectors.ResourceAccess
 	Until        *time.Time
 	ToolEnds     []byte
+	Accounts     []string
 }
 
 func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) error {
@@ -193,6 +197,7 @@ func (q *Queries) SetAgentGrant(ctx context.Context, arg SetAgentGrantParams) er
 		arg.Resources,
 		arg.Until,
 		arg.ToolEnds,
+		arg.Accounts,
 	)
 	return err
 }

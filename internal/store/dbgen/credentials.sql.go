@@ -317,6 +317,18 @@ func (q *Queries) DeleteCredentials(ctx context.Context, tenantID connectors.Ten
 	return result.RowsAffected(), nil
 }
 
+const hasInstanceWithoutAccountNames = `-- name: HasInstanceWithoutAccountNames :one
+select exists (select from instances where not account_names and beat_at >= now() - interval '6 seconds')::boolean
+`
+
+// A live process of an older release knows one account of each owner.
+func (q *Queries) HasInstanceWithoutAccountNames(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, hasInstanceWithoutAccountNames)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const markCredentialUsed = `-- name: MarkCredentialUsed :exec
 update credentials
 set last_used_at = now()
@@ -339,6 +351,65 @@ where tenant_id = $1 and connector_id = $2 and syncs and (agent_id is null) = $3
 func (q *Queries) ReleaseSyncAccount(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, shared bool) error {
 	_, err := q.db.Exec(ctx, releaseSyncAccount, tenantID, connectorID, shared)
 	return err
+}
+
+const renameBoundAccount = `-- name: RenameBoundAccount :exec
+update agent_grants
+set accounts = array_replace(accounts, $1::text, $2::text),
+    updated_at = now()
+where tenant_id = $3 and connector_id = $4 and ($5::uuid is null or agent_id = $5)
+  and $1::text = any(accounts)
+`
+
+type RenameBoundAccountParams struct {
+	Former      string
+	Name        string
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *uuid.UUID
+}
+
+// The grants that bind the account. agent_id null: a shared account.
+func (q *Queries) RenameBoundAccount(ctx context.Context, arg RenameBoundAccountParams) error {
+	_, err := q.db.Exec(ctx, renameBoundAccount,
+		arg.Former,
+		arg.Name,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+	)
+	return err
+}
+
+const renameCredential = `-- name: RenameCredential :execrows
+update credentials
+set name = $1,
+    sealed = $2,
+    version = version + 1
+where tenant_id = $3 and id = $4 and version = $5 and (lease_until is null or lease_until < now())
+`
+
+type RenameCredentialParams struct {
+	Name     string
+	Sealed   []byte
+	TenantID connectors.TenantID
+	ID       connectors.CredentialID
+	Version  int32
+}
+
+// Not while a refresh runs: its result is sealed for the old name.
+func (q *Queries) RenameCredential(ctx context.Context, arg RenameCredentialParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renameCredential,
+		arg.Name,
+		arg.Sealed,
+		arg.TenantID,
+		arg.ID,
+		arg.Version,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const renewMachineTokens = `-- name: RenewMachineTokens :exec

@@ -78,6 +78,7 @@ type AgentGrant struct {
 	Shaping      []byte
 	Until        *time.Time
 	ToolEnds     []byte
+	Accounts     []string
 }
 
 type AgentToken struct {
@@ -197,6 +198,7 @@ type ConnectLink struct {
 	ReturnTo    string
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
+	Account     string
 }
 
 type Connector struct {
@@ -329,6 +331,7 @@ type OauthFlow struct {
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	Replaces    bool
+	Account     string
 }
 
 type Registry struct {

@@ -369,13 +369,13 @@ with swept as (
                from connect_links older
                where older.tenant_id = $1 and older.connector_id = $3
                  and older.agent_id is not distinct from $4
-                 and older.made_by -> 'type' = $5::jsonb -> 'type'
-                 and older.made_by -> 'id' is not distinct from $5::jsonb -> 'id'
+                 and older.made_by -> 'type' = $6::jsonb -> 'type'
+                 and older.made_by -> 'id' is not distinct from $6::jsonb -> 'id'
                order by older.created_at desc, older.token_hash
                offset 19))
 )
-insert into connect_links (tenant_id, token_hash, connector_id, agent_id, made_by, return_to, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into connect_links (tenant_id, token_hash, connector_id, agent_id, account, made_by, return_to, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type SaveConnectLinkParams struct {
@@ -383,6 +383,7 @@ type SaveConnectLinkParams struct {
 	TokenHash   []byte
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
+	Account     string
 	MadeBy      []byte
 	ReturnTo    string
 	ExpiresAt   time.Time
@@ -395,6 +396,7 @@ func (q *Queries) SaveConnectLink(ctx context.Context, arg SaveConnectLinkParams
 		arg.TokenHash,
 		arg.ConnectorID,
 		arg.AgentID,
+		arg.Account,
 		arg.MadeBy,
 		arg.ReturnTo,
 		arg.ExpiresAt,
@@ -408,9 +410,9 @@ with swept as (
     where oauth_flows.tenant_id = $1 and oauth_flows.expires_at < now()
 )
 insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id,
-                         resource, scopes, redirect_uri, return_to, replaces, sealed)
+                         resource, scopes, redirect_uri, return_to, replaces, account, sealed)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12, $13, $14, $15, $16)
+        $11, $12, $13, $14, $15, $16, $17)
 `
 
 type SaveFlowParams struct {
@@ -429,6 +431,7 @@ type SaveFlowParams struct {
 	RedirectUri string
 	ReturnTo    string
 	Replaces    bool
+	Account     string
 	Sealed      []byte
 }
 
@@ -450,6 +453,7 @@ func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 		arg.RedirectUri,
 		arg.ReturnTo,
 		arg.Replaces,
+		arg.Account,
 		arg.Sealed,
 	)
 	return err

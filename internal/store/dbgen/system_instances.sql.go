@@ -144,15 +144,16 @@ func (q *Queries) OtherInstances(ctx context.Context, id connectors.InstanceID) 
 
 const recordHeartbeat = `-- name: RecordHeartbeat :exec
 
-insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords)
-values ($1, $2, $3, true, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names)
+values ($1, $2, $3, true, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
     keyset_generation = excluded.keyset_generation,
     kek = excluded.kek,
     tenant_keys = true,
-    user_passwords = true
+    user_passwords = true,
+    account_names = true
 `
 
 // Live processes, and cleanup after dead ones.

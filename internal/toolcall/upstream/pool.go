@@ -79,8 +79,9 @@ func New(o Options) *Pool {
 type SessionRequest struct {
 	Tenant    connectors.TenantID
 	Connector connectors.Connector
-	Agent     *connectors.AgentID // nil: shared credentials only
-	Caller    connectors.Caller   // which managed accounts the use may have
+	// Account is the one that the use is for: its Agent's only account, or the named one. Agent nil: shared accounts only.
+	Account credentials.Account
+	Caller  connectors.Caller // which managed accounts the use may have
 	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
@@ -190,7 +191,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	}
 	ctx, span := tracing.Child(ctx, "credential")
 	defer span.End()
-	u, err := p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Agent, w.Caller)
+	u, err := p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Account, w.Caller)
 	if err == nil && u != nil {
 		p.cacheCredential(key, w, u, generation)
 		return u, nil
@@ -201,7 +202,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	}
 	span.Fail("missing")
 	p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
-	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Agent)
+	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Account)
 }
 
 // Stop refuses new uses, and ends all sessions. Requests may finish until ctx is done, then they are aborted.

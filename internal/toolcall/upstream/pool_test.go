@@ -65,8 +65,8 @@ func TestUse_SessionsAreNotSharedAcrossCredentials(t *testing.T) {
 	wants := []upstream.SessionRequest{
 		b.newRequest(ours),
 		{Tenant: b.Other, Connector: theirs},
-		{Tenant: b.Tenant, Connector: own, Agent: &one.ID},
-		{Tenant: b.Tenant, Connector: own, Agent: &two.ID},
+		{Tenant: b.Tenant, Connector: own, Account: credentials.Account{Agent: &one.ID}},
+		{Tenant: b.Tenant, Connector: own, Account: credentials.Account{Agent: &two.ID}},
 		b.newRequest(b.newConnector(t, b.Tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })),
 	}
 	for range 2 {
@@ -349,7 +349,7 @@ func (b *bench) programOf(t *testing.T, tenant connectors.TenantID) upstream.Ses
 	c := b.newConnector(t, tenant, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthNone })
 	c.Transport = connectors.TransportStdio
 	agent := b.AgentIn(t, tenant)
-	return upstream.SessionRequest{Tenant: tenant, Connector: c, Agent: &agent.ID}
+	return upstream.SessionRequest{Tenant: tenant, Connector: c, Account: credentials.Account{Agent: &agent.ID}}
 }
 
 func TestUse_FullSlotsEndIdlePrograms(t *testing.T) {
@@ -414,7 +414,7 @@ func TestUse_SessionPerAgent(t *testing.T) {
 			w := b.newRequest(c)
 			for range 3 {
 				agent := b.Agent(t)
-				w.Agent = &agent.ID
+				w.Account.Agent = &agent.ID
 				must(t, b.call(t.Context(), w))
 				must(t, b.call(t.Context(), w))
 			}

@@ -115,7 +115,7 @@ func TestUse_RefreshedTokenLetsRequestsFinish(t *testing.T) {
 	b := newBench(t)
 	c, _, _ := newMachineConnector(t, b)
 	results, release := b.startHeldCall(t, b.newRequest(c))
-	u, err := b.tokens.Resolve(t.Context(), b.Tenant, c, nil)
+	u, err := b.tokens.Resolve(t.Context(), b.Tenant, c, credentials.Account{})
 	must(t, err)
 	_, err = b.tokens.ForceRefresh(t.Context(), b.Tenant, c, u.ID, u.Version)
 	must(t, err)
@@ -215,12 +215,12 @@ func TestUse_NewSettingsEndAllSessions(t *testing.T) {
 	old := c
 	for _, a := range []connectors.Agent{one, two} {
 		b.saveCredential(t, b.Tenant, c, &a.ID, connectors.Secret{Token: "token"})
-		must(t, b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: c, Agent: &a.ID}))
+		must(t, b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: c, Account: credentials.Account{Agent: &a.ID}}))
 	}
 	c.Version++
-	must(t, b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: c, Agent: &one.ID}))
+	must(t, b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: c, Account: credentials.Account{Agent: &one.ID}}))
 	b.server.wantDeleted(t, "secret-session-1", "secret-session-2")
-	err := b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: old, Agent: &one.ID})
+	err := b.call(t.Context(), upstream.SessionRequest{Tenant: b.Tenant, Connector: old, Account: credentials.Account{Agent: &one.ID}})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("with settings from before: %v", err)
 	}

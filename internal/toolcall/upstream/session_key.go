@@ -12,6 +12,7 @@ type credentialKey struct {
 	tenant    connectors.TenantID
 	connector connectors.ConnectorID
 	agent     connectors.AgentID // owner of the credential; zero: shared, or none
+	account   string             // its name; empty: the owner's only one
 }
 
 // sessionKey identifies a session: one is open at a time.
@@ -32,8 +33,11 @@ type sessionVersion struct {
 
 func newCredentialKey(w *SessionRequest) credentialKey {
 	key := credentialKey{tenant: w.Tenant, connector: w.Connector.ID}
-	if w.Agent != nil && w.Connector.CredentialMode == connectors.CredentialPerAgent && w.Connector.Auth.Type != connectors.AuthNone {
-		key.agent = *w.Agent
+	if w.Account.Agent != nil && w.Connector.CredentialMode == connectors.CredentialPerAgent && w.Connector.Auth.Type != connectors.AuthNone {
+		key.agent = *w.Account.Agent
+	}
+	if w.Connector.Auth.Type != connectors.AuthNone {
+		key.account = w.Account.Name
 	}
 	return key
 }
@@ -41,8 +45,8 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 // sessionKey returns the key of the requested session. The caller holds mu.
 func (p *Pool) sessionKey(w *SessionRequest) sessionKey {
 	key := sessionKey{credentialKey: newCredentialKey(w), capabilities: w.Capabilities}
-	if w.Agent != nil && (w.PerAgent || w.Connector.SessionPerAgent && p.stateless[w.Connector.ID] != w.Connector.Version) {
-		key.private = *w.Agent
+	if w.Account.Agent != nil && (w.PerAgent || w.Connector.SessionPerAgent && p.stateless[w.Connector.ID] != w.Connector.Version) {
+		key.private = *w.Account.Agent
 	}
 	if w.Resume == "" {
 		return key

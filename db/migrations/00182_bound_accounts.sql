@@ -1,0 +1,63 @@
+-- +goose Up
+
+-- The name of the owner's account that the agent uses at the connector; empty: the owner's only one.
+alter table agent_grants add column accounts text[] not null default '{}';
+alter table agent_grants add constraint agent_grants_one_account check (cardinality(accounts) <= 1) not valid;
+-- The name of the account that is connected; empty: the owner's only one.
+alter table oauth_flows add column account text not null default '';
+alter table connect_links add column account text not null default '';
+-- Processes that know names. A second account is refused while one runs that does not.
+alter table instances add column account_names boolean not null default false;
+
+-- What was allowed for one account is not allowed for another.
+create or replace trigger end_allowances after update on agent_grants
+    for each row when (
+        old.approval is distinct from new.approval or old.all_tools is distinct from new.all_tools or old.tools is distinct from new.tools
+        or old.prompts is distinct from new.prompts or old.resources is distinct from new.resources
+        or old.until is distinct from new.until or old.tool_ends is distinct from new.tool_ends or old.accounts is distinct from new.accounts)
+    execute function end_allowances_of_grant();
+-- +goose StatementBegin
+create or replace function end_allowances_of_grant() returns trigger language plpgsql as $function$
+begin
+    delete from tool_allowances a
+    where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
+      and (old.approval is distinct from new.approval or old.accounts is distinct from new.accounts
+          or old.until <= now() or (old.tool_ends ->> a.tool)::timestamptz <= now()
+          or not case a.kind
+          when 'tool' then new.all_tools or a.tool = any(new.tools) or new.tool_ends ? a.tool
+          when 'prompt' then new.prompts = 'listed'
+          else new.resources = 'listed_and_templates' or new.resources = 'listed' and exists (
+              select from connector_items i
+              where i.tenant_id = a.tenant_id and i.connector_id = a.connector_id and i.kind = 'resource' and i.key = a.tool)
+          end);
+    return null;
+end $function$;
+-- +goose StatementEnd
+
+-- +goose Down
+create or replace trigger end_allowances after update on agent_grants
+    for each row when (
+        old.approval is distinct from new.approval or old.all_tools is distinct from new.all_tools or old.tools is distinct from new.tools
+        or old.prompts is distinct from new.prompts or old.resources is distinct from new.resources
+        or old.until is distinct from new.until or old.tool_ends is distinct from new.tool_ends)
+    execute function end_allowances_of_grant();
+-- +goose StatementBegin
+create or replace function end_allowances_of_grant() returns trigger language plpgsql as $function$
+begin
+    delete from tool_allowances a
+    where a.tenant_id = new.tenant_id and a.agent_id = new.agent_id and a.connector_id = new.connector_id
+      and (old.approval is distinct from new.approval or old.until <= now() or (old.tool_ends ->> a.tool)::timestamptz <= now()
+          or not case a.kind
+          when 'tool' then new.all_tools or a.tool = any(new.tools) or new.tool_ends ? a.tool
+          when 'prompt' then new.prompts = 'listed'
+          else new.resources = 'listed_and_templates' or new.resources = 'listed' and exists (
+              select from connector_items i
+              where i.tenant_id = a.tenant_id and i.connector_id = a.connector_id and i.kind = 'resource' and i.key = a.tool)
+          end);
+    return null;
+end $function$;
+-- +goose StatementEnd
+alter table connect_links drop column account;
+alter table oauth_flows drop column account;
+alter table instances drop column account_names;
+alter table agent_grants drop column accounts;
