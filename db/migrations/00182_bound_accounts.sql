@@ -1,11 +1,22 @@
 -- +goose Up
 
+select set_config('app.system', 'on', true);
+
 -- The name of the owner's account that the agent uses at the connector; empty: the owner's only one.
 alter table agent_grants add column accounts text[] not null default '{}';
 alter table agent_grants add constraint agent_grants_one_account check (cardinality(accounts) <= 1) not valid;
 -- The name of the account that is connected; empty: the owner's only one.
 alter table oauth_flows add column account text not null default '';
 alter table connect_links add column account text not null default '';
+-- The account that an approved call is for; null: it needs none, or a process of the previous release stored it.
+alter table approvals add column account_id uuid;
+update approvals
+set account_id = credentials.id
+from connectors, credentials
+where approvals.state in ('waiting', 'approved')
+  and connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id and connectors.auth_type <> 'none'
+  and credentials.tenant_id = approvals.tenant_id and credentials.connector_id = approvals.connector_id
+  and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then approvals.agent_id end;
 -- Processes that know names. A second account is refused while one runs that does not.
 alter table instances add column account_names boolean not null default false;
 
@@ -57,6 +68,7 @@ begin
     return null;
 end $function$;
 -- +goose StatementEnd
+alter table approvals drop column account_id;
 alter table connect_links drop column account;
 alter table oauth_flows drop column account;
 alter table instances drop column account_names;

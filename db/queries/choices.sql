@@ -30,7 +30,7 @@ order by counted.agent_id, counted.connector_id, counted.tool;
 
 -- name: ApprovalDetails :many
 -- Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB. The account is
--- the one that the call would use now.
+-- the one that the call is for.
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw,
@@ -41,15 +41,7 @@ join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.
 join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
 left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
 left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
-left join agent_grants
-    on agent_grants.tenant_id = approvals.tenant_id and agent_grants.agent_id = approvals.agent_id and agent_grants.connector_id = approvals.connector_id
-left join credentials
-    on credentials.tenant_id = approvals.tenant_id and credentials.connector_id = approvals.connector_id
-       and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then approvals.agent_id end
-       and case when cardinality(agent_grants.accounts) > 0 then credentials.name = any(agent_grants.accounts)
-                else not exists (select from credentials other
-                                 where other.tenant_id = approvals.tenant_id and other.connector_id = approvals.connector_id
-                                   and other.agent_id is not distinct from credentials.agent_id and other.id <> credentials.id) end
+left join credentials on credentials.tenant_id = approvals.tenant_id and credentials.id = approvals.account_id
 where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 

@@ -33,8 +33,9 @@ type Approval struct {
 	DecidedBy   string
 	Reason      string // the person's
 	InstanceID  *InstanceID
-	FetchedAt   *time.Time // when the agent got the result
-	Caller      Caller     // of the first request for the call
+	FetchedAt   *time.Time   // when the agent got the result
+	Caller      Caller       // of the first request for the call
+	Account     CredentialID // that the call is for; zero: it needs none, or a previous release stored it
 }
 
 // MaxAllowedItem bounds the name or URI of an allowance for a prompt or a resource, in bytes. A longer one is used with

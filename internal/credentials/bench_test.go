@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"patchbay/internal/credentials"
 	"patchbay/internal/oauth/oauthtest"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkHeaders(b *testing.B) {
 		r := c.newResolver()
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := r.Headers(b.Context(), c.Tenant, c.connector, Account{}); err != nil {
+			if _, err := r.Headers(b.Context(), c.Tenant, c.connector, credentials.Account{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -35,7 +36,7 @@ func BenchmarkHeaders(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if _, err := r.Headers(b.Context(), c.Tenant, c.connector, Account{}); err != nil {
+				if _, err := r.Headers(b.Context(), c.Tenant, c.connector, credentials.Account{}); err != nil {
 					b.Error(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth/oauthtest"
 )
@@ -39,7 +40,7 @@ func TestConfiguredClient_RefusalKeepsRegistration(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
 	must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "a wrong one"))
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "rejects the connector's client. Check its ID and secret") {
 		t.Errorf("message %q", got)
@@ -55,7 +56,7 @@ func TestConfiguredClient_SecretStaysWithItsServer(t *testing.T) {
 	must(t, c.Door().Connectors().SetClientSecret(t.Context(), c.connector, "entered again"))
 	_, err := c.St.Vault(c.Tenant).ClientSecret(t.Context(), c.connector, "https://elsewhere.example.com")
 	must(t, err)
-	_, err = c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err = c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "The client secret is for the authorization server https://elsewhere.example.com") {
 		t.Errorf("message %q", got)
@@ -69,7 +70,7 @@ func TestConfiguredClient_OtherClientEndsGrant(t *testing.T) {
 	t.Parallel()
 	c := newConfiguredConnection(t, oauthtest.Behaviour{})
 	c.connector.OAuth.ClientID = "another"
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	if n := c.as.Count(oauthtest.Refresh); n != 0 {
 		t.Errorf("%d refreshes: %v", n, err)
@@ -90,7 +91,7 @@ func TestRefresh_UnauthorizedClientIsKept(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(-time.Minute))
 	c.as.Set(func(b *oauthtest.Behaviour) { b.Token = oauthtest.ForbiddenClient })
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantMissing(t, err)
 	if got := fault.As(err).Message; !strings.HasSuffix(got, "the authorization server doesn't let our client refresh its token.") {
 		t.Errorf("message %q", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth/oauthtest"
 )
@@ -39,7 +40,7 @@ func TestRefresh_EndsGrantOfAnotherAccount(t *testing.T) {
 			c.saveGrantOf(t, ann)
 			c.as.Set(func(b *oauthtest.Behaviour) { b.IDToken = tc.now })
 			before := len(c.as.Issued())
-			headers, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+			headers, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 			g := c.storedGrant(t, nil)
 			if g.Identity != ann {
 				t.Errorf("the identity is %+v now", g.Identity)
@@ -61,7 +62,7 @@ func TestRefresh_EndsGrantOfAnotherAccount(t *testing.T) {
 					t.Error("a token of another account is stored")
 				}
 			}
-			if _, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{}); err == nil || c.as.Count(oauthtest.Refresh) != 1 {
+			if _, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{}); err == nil || c.as.Count(oauthtest.Refresh) != 1 {
 				t.Errorf("a second use: %v, %d refreshes", err, c.as.Count(oauthtest.Refresh))
 			}
 		})
@@ -72,7 +73,7 @@ func TestRefresh_AdoptsUnknownIdentity(t *testing.T) {
 	t.Parallel()
 	c := newEmptyConnection(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7", "email": "ann@example.com"}})
 	c.saveGrantOf(t, connectors.Identity{})
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	must(t, err)
 	want := connectors.Identity{Issuer: c.as.Issuer, Subject: "7", Name: "ann@example.com", Email: "ann@example.com"}
 	if g := c.storedGrant(t, nil); g.Identity != want || g.Account != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/oauth/oauthtest"
 )
@@ -23,7 +24,7 @@ func TestRefresh_RegisteredClientStaysWithIssuer(t *testing.T) {
 	g := c.newGrant(t, nil, time.Now().Add(-time.Minute))
 	g.Meta.Server.TokenEndpoint = other.URL + "/token"
 	must(t, c.Door().Accounts().SaveGrant(t.Context(), g))
-	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, Account{})
+	_, err := c.newResolver().Headers(t.Context(), c.Tenant, c.connector, credentials.Account{})
 	wantNotRenewed(t, err)
 	if got := fault.As(err).Message; !strings.Contains(got, "needs its own client ID") {
 		t.Errorf("message %q", got)

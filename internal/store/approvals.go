@@ -25,6 +25,7 @@ type NewApproval struct {
 	CallHash    []byte      // of agent, connector, tool and arguments
 	Call        secret.Text // all that is needed to run the call
 	Caller      connectors.Caller
+	Account     connectors.CredentialID // zero: the call needs none
 	ExpiresAt   time.Time
 }
 
@@ -53,7 +54,7 @@ func (t *tenant) insertApproval(ctx context.Context, n NewApproval) (a connector
 		err := tx.sealAndRetry(ctx, n.Call, approvalAD(tx.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
 			row, err := tx.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
 				TenantID: tx.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Kind: string(n.Kind), Tool: cleanText(n.Tool), ExposedName: cleanText(n.ExposedName),
-				DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt, CallerID: n.Caller.ID(),
+				DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt, CallerID: n.Caller.ID(), AccountID: storedAccount(n.Account),
 			})
 			a = toApproval(row)
 			return err
@@ -205,11 +206,22 @@ func (v *Vault) openResult(id connectors.ToolCallID, sealed []byte) (secret.Text
 	return plain, nil
 }
 
+// storedAccount is nil for the zero value.
+func storedAccount(id connectors.CredentialID) *connectors.CredentialID {
+	if id == (connectors.CredentialID{}) {
+		return nil
+	}
+	return &id
+}
+
 func toApproval(r dbgen.Approval) connectors.Approval {
 	a := connectors.Approval{
 		ID: r.ID, AgentID: r.AgentID, ConnectorID: r.ConnectorID, Kind: connectors.CallKind(r.Kind), Tool: r.Tool, ExposedName: r.ExposedName, CallHash: r.CallHash,
 		State: r.State, AskedAt: r.AskedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: toUTC(r.DecidedAt), DecidedBy: r.DecidedBy,
 		Reason: r.Reason, InstanceID: r.InstanceID, FetchedAt: toUTC(r.FetchedAt), Caller: connectors.StoredCaller(r.CallerID),
+	}
+	if r.AccountID != nil {
+		a.Account = *r.AccountID
 	}
 	copy(a.Definition[:], r.DefinitionHash)
 	return a

@@ -65,10 +65,10 @@ func (ap *approvals) checkRequest(ctx context.Context, a *activeCall) error {
 	if err := a.checkReviewable(); err != nil {
 		return err
 	}
-	if err := ap.checkRecentDenial(ctx, a); err != nil {
+	if err := ap.sender.checkReady(ctx, a); err != nil {
 		return err
 	}
-	return ap.sender.checkReady(ctx, a)
+	return ap.checkRecentDenial(ctx, a)
 }
 
 // checkReviewable returns an error if a person could not judge the arguments.
@@ -87,7 +87,7 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	view := a.request.View
 	var row connectors.Approval
 	err := ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) (err error) {
-		row, err = ap.o.Store.Tenant(view.Tenant.ID).Calls().DeniedCall(ctx, view.Agent.ID, a.callHash(), ap.o.Now().Add(-denialTTL))
+		row, err = ap.o.Store.Tenant(view.Tenant.ID).Calls().DeniedCall(ctx, view.Agent.ID, a.approvalHash(), ap.o.Now().Add(-denialTTL))
 		return err
 	})
 	switch {
@@ -103,15 +103,18 @@ func (ap *approvals) checkRecentDenial(ctx context.Context, a *activeCall) error
 	return &RefusalError{Code: CodeDenied, Sentence: sentence}
 }
 
-// checkReady returns the refusal that an approved call would meet now: an open circuit or a missing credential.
+// checkReady returns the refusal that an approved call would meet now: an open circuit or a missing credential. From now on the call is for
+// the account that it found.
 func (cs *callSender) checkReady(ctx context.Context, a *activeCall) error {
 	view := a.request.View
 	if wait := cs.breakers.retryDelay(serverKey{view.Tenant.ID, a.connector.Connector.ID}, view.Agent.ID, cs.o.Now()); wait > 0 {
 		return circuitOpenRefusal(a.connector.Connector.Name, wait)
 	}
-	if _, err := cs.pool.Resolve(ctx, cs.sessionRequest(a)); err != nil {
+	credential, err := cs.pool.Resolve(ctx, cs.sessionRequest(a))
+	if err != nil {
 		return cs.explainer.explainError(ctx, view, a.connector, err)
 	}
+	a.account = usedAccount(credential)
 	return nil
 }
 
@@ -137,8 +140,8 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 	err = ap.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
 		row, created, err = tx.Calls().RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Kind: a.call.Kind, Tool: tool.Name, ExposedName: tool.Exposed,
-			Definition: tool.Hash, CallHash: a.callHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
-			Caller: a.request.Caller,
+			Definition: tool.Hash, CallHash: a.approvalHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
+			Caller: a.request.Caller, Account: a.account,
 		})
 		if err != nil || !created {
 			return err

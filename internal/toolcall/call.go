@@ -21,6 +21,7 @@ type activeCall struct {
 	call       connectors.ToolCall     // as recorded at the start
 	entry      *calllog.Entry          // nil: not recorded yet
 	credential *credentials.Credential // the credential sent last; nil: none
+	account    connectors.CredentialID // that a person approved, or that began the call; zero: the one of the grant
 
 	charge  quotaCharge
 	wasSent bool // the request was sent: the server may have received it

@@ -9,6 +9,7 @@ import (
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
 )
@@ -37,6 +38,8 @@ type callState struct {
 	Once     string          `json:"o,omitempty"` // mailbox of an approved state: its mail is taken on first use
 
 	Item []byte `json:"m,omitempty"` // call hash of an approved prompt or resource; it is approved until Until
+
+	Account connectors.CredentialID `json:"k,omitzero"` // that began the call; zero: none, or of a previous release
 
 	MultiRound *connectors.ToolCallID `json:"t,omitempty"` // the call that waits for an answer; nil: the server recognises State
 }
@@ -98,6 +101,7 @@ func (h *handleSealer) openState(a *activeCall) error {
 	if !isOurs || string(a.resumed.Call) != string(a.callHash()) || !h.o.Now().Before(a.resumed.Until) {
 		return staleStateError()
 	}
+	a.account = a.resumed.Account
 	return nil
 }
 
@@ -111,7 +115,7 @@ func staleStateError() error {
 
 // sealInputState replaces the server's requestState by a sealed one.
 func (h *handleSealer) sealInputState(ctx context.Context, a *activeCall, r *mcp.Result) (json.RawMessage, error) {
-	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: h.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy}
+	s := callState{State: r.InputRequired.State, Call: a.callHash(), Until: h.o.Now().Add(stateTTL), Approved: a.call.ApprovedBy, Account: usedAccount(a.credential)}
 	if s.Approved != "" {
 		s.Once = onceMailboxPrefix + NewCallID().String()
 		if err := h.putOnceMail(ctx, a.request.View, a.request.Wait, s); err != nil {
@@ -158,6 +162,23 @@ func (ap *approvals) consumeApproval(ctx context.Context, a *activeCall) error {
 		return err
 	}
 	return ap.handles.takeOnceMail(ctx, a.request.View, a.connector, a.request.Wait, a.resumed)
+}
+
+// usedAccount is the account of a credential; zero: none.
+func usedAccount(u *credentials.Credential) connectors.CredentialID {
+	if u == nil {
+		return connectors.CredentialID{}
+	}
+	return u.ID
+}
+
+// approvalHash is callHash with the account, if the grant binds one.
+func (a *activeCall) approvalHash() []byte {
+	if a.connector.Grant.Account() == "" {
+		return a.callHash()
+	}
+	sum := sha256.Sum256(append(a.callHash(), a.account.UUID[:]...))
+	return sum[:]
 }
 
 // callHash identifies a call by agent, connector, tool and canonical arguments.

@@ -53,7 +53,9 @@ func (rs *requestSender) consumeItemApproval(ctx context.Context, q *UpstreamReq
 	if q.continued == nil {
 		return nil
 	}
-	if err := rs.sender.checkReady(ctx, q.newItemCall(rs.o.Now())); err != nil {
+	a := q.newItemCall(rs.o.Now())
+	a.account = q.account
+	if err := rs.sender.checkReady(ctx, a); err != nil {
 		return err
 	}
 	return rs.handles.takeOnceMail(ctx, q.View, q.Connector, q.Wait, q.continued)
@@ -104,7 +106,7 @@ func (rs *requestSender) checkItem(ctx context.Context, q *UpstreamRequest, a *a
 	if refusal := ItemRefusal(q.View, q.Connector, q.Kind, q.Name); refusal != nil {
 		return nil, refusal
 	}
-	params, err := rs.upstreamParams(*q)
+	params, err := rs.upstreamParams(q)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (rs *requestSender) runApprovedItem(ctx context.Context, q UpstreamRequest,
 	a.charge = quotaCharge{} // quotas are of tools
 	defer func() { rs.approvals.saveResultWithRetry(ctx, a, q.View.Tenant.ID, row.ID, out, err) }()
 	defer rs.recorder.recoverPanic(a, &out, &err)
-	q.ID, q.approvedBy, q.approvedAs = row.ID, row.DecidedBy, a.callHash()
+	q.ID, q.approvedBy, q.approvedAs, q.account = row.ID, row.DecidedBy, a.callHash(), row.Account
 	raw, err := rs.sendRechecked(ctx, &q, a, params)
 	if err != nil {
 		return rs.recorder.finishCall(ctx, a, nil, err)
@@ -130,6 +132,9 @@ func (rs *requestSender) sendRechecked(ctx context.Context, q *UpstreamRequest, 
 	if err := rs.recheckQuery(ctx, q); err != nil {
 		return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
 	}
+	if refusal := checkApprovedAccount(*a.approval, q.Connector); refusal != nil {
+		return nil, refusal
+	}
 	raw, err := rs.sendQuery(ctx, q, params, &a.credential)
 	if err == nil {
 		raw, err = q.checkResource(raw)
@@ -137,5 +142,5 @@ func (rs *requestSender) sendRechecked(ctx context.Context, q *UpstreamRequest, 
 	if err != nil {
 		return nil, err
 	}
-	return rs.sealQueryState(ctx, *q, raw)
+	return rs.sealQueryState(ctx, *q, a.credential, raw)
 }

@@ -34,11 +34,12 @@ type UpstreamRequest struct {
 
 	isByAdmin   bool // needs no grant
 	lastCheck   policyCheck
-	approvedBy  string       // the person; empty: no approval
-	approvedAs  []byte       // call hash of the approved use; nil: not approved
-	continued   *callState   // the state of an approved use that the request continues; nil: none
-	taskSession taskSession  // of the task that the request is about
-	taskEnd     func() error // refuses new input for a task after the end of its grant; nil: no end
+	approvedBy  string                  // the person; empty: no approval
+	approvedAs  []byte                  // call hash of the approved use; nil: not approved
+	continued   *callState              // the state of an approved use that the request continues; nil: none
+	taskSession taskSession             // of the task that the request is about
+	account     connectors.CredentialID // that a person approved, or that began the request; zero: the one of the grant
+	taskEnd     func() error            // refuses new input for a task after the end of its grant; nil: no end
 	// send replaces Method and Params; nil: they are sent.
 	send func(context.Context, *mcp.Session) (json.RawMessage, error)
 }
@@ -132,7 +133,7 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err := q.checkPermission(); err != nil {
 		return nil, err
 	}
-	params, err := rs.upstreamParams(q)
+	params, err := rs.upstreamParams(&q)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (rs *requestSender) runQuery(ctx context.Context, q UpstreamRequest, creden
 	if err != nil {
 		return nil, err
 	}
-	return rs.sealQueryState(ctx, q, raw)
+	return rs.sealQueryState(ctx, q, *credential, raw)
 }
 
 // sendQuery sends the request and explains errors. A request that waited for the database is checked again
@@ -174,6 +175,9 @@ func (rs *requestSender) sendQuery(ctx context.Context, q *UpstreamRequest, para
 // sendQueryOnce returns errPolicyStale if the request waited since its last check.
 func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, params json.RawMessage, credential **credentials.Credential) (raw json.RawMessage, err error) {
 	w := rs.sender.newTaskSessionRequest(q.View, q.Connector, q.taskSession, q.Client)
+	if q.account != (connectors.CredentialID{}) {
+		w.Pinned = q.account
+	}
 	w.Retryable = q.Kind != "" && q.Kind != connectors.CallMethod || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
@@ -250,8 +254,8 @@ func (q *UpstreamRequest) queryHash() []byte {
 	return sum[:]
 }
 
-// upstreamParams replaces a sealed requestState by the server's own.
-func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, error) {
+// upstreamParams replaces a sealed requestState by the server's own, whose account the request is for.
+func (rs *requestSender) upstreamParams(q *UpstreamRequest) (json.RawMessage, error) {
 	handle, _ := findMember(q.Params, "requestState")
 	if handle == nil {
 		return q.Params, nil
@@ -260,6 +264,7 @@ func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, err
 	if isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
 		return nil, &InvalidArgumentsError{Sentence: "The requestState belongs to another request. Repeat the request without it."}
 	}
+	q.account = s.Account
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")
 	}
@@ -267,7 +272,9 @@ func (rs *requestSender) upstreamParams(q UpstreamRequest) (json.RawMessage, err
 }
 
 // sealQueryState seals the requestState of an InputRequired result.
-func (rs *requestSender) sealQueryState(ctx context.Context, q UpstreamRequest, raw json.RawMessage) (json.RawMessage, error) {
+func (rs *requestSender) sealQueryState(
+	ctx context.Context, q UpstreamRequest, credential *credentials.Credential, raw json.RawMessage,
+) (json.RawMessage, error) {
 	if kind, _ := findMember(raw, "resultType"); string(kind) != `"input_required"` {
 		return raw, nil
 	}
@@ -275,7 +282,7 @@ func (rs *requestSender) sealQueryState(ctx context.Context, q UpstreamRequest, 
 		return nil, err
 	}
 	upstreamState, _ := findMember(raw, "requestState")
-	state := callState{State: upstreamState, Call: q.queryHash()}
+	state := callState{State: upstreamState, Call: q.queryHash(), Account: usedAccount(credential)}
 	if q.approvedAs != nil {
 		state.Approved, state.Item, state.Until = q.approvedBy, q.approvedAs, rs.o.Now().Add(stateTTL)
 		state.Once = onceMailboxPrefix + NewCallID().String()

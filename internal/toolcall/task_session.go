@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 	"patchbay/internal/mcp/revision"
 	"patchbay/internal/safe"
@@ -16,23 +18,27 @@ import (
 // A server of 2025-11-25 makes a task of a call if the request says so. Requests about the task go to the session of the
 // call, in any process and after a restart, because many servers know a task only there.
 
-// taskSession is the server's session of a task. The zero value: of 2026-07-28, which has no sessions. Token is secret.
+// taskSession is the server's session of a task, and the account of all its requests. In 2026-07-28 there are no sessions. Token is secret.
 type taskSession struct {
 	IsHandshake  bool   `json:"h,omitempty"`
 	Token        string `json:"s,omitempty"` // [mcp.Session.Token]; empty: the session has none
 	Capabilities string `json:"p,omitempty"` // the client's, as the session was opened with
+
+	Account connectors.CredentialID `json:"k,omitzero"` // that began the task; zero: none, or of a previous release
 }
 
-func newTaskSession(s *mcp.Session, capabilities string, t *mcp.Task) taskSession {
-	if !t.IsHandshake {
-		return taskSession{}
+func newTaskSession(s *mcp.Session, capabilities string, t *mcp.Task, account *credentials.Credential) (session taskSession) {
+	if t.IsHandshake {
+		session = taskSession{IsHandshake: true, Token: s.Token(), Capabilities: capabilities}
 	}
-	return taskSession{IsHandshake: true, Token: s.Token(), Capabilities: capabilities}
+	session.Account = usedAccount(account)
+	return session
 }
 
 // newTaskSessionRequest describes the session for requests about a task.
 func (cs *callSender) newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView, session taskSession, client Client) upstream.SessionRequest {
 	w := cs.newSessionRequest(v, connector, client, false)
+	w.Pinned = session.Account
 	if session.IsHandshake {
 		setCapabilities(&w, parseCapabilities(json.RawMessage(session.Capabilities)))
 		w.Resume = session.Token

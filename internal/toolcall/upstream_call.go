@@ -95,7 +95,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 				lost = failure.SessionLost()
 			}
 			if err == nil && result.Task != nil {
-				a.taskSession = newTaskSession(s, w.Capabilities, result.Task)
+				a.taskSession = newTaskSession(s, w.Capabilities, result.Task, a.credential)
 			}
 			return err
 		})
@@ -166,6 +166,7 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
 	client := a.request.Client
 	w := cs.newSessionRequest(a.request.View, a.connector, client, client.SendRequest != nil || a.asksDuringTask())
+	w.Pinned = a.account
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w

@@ -141,7 +141,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 }
 
 const approval = `-- name: Approval :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
 from approvals
 where tenant_id = $1 and id = $2
 `
@@ -169,6 +169,7 @@ func (q *Queries) Approval(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.FetchedAt,
 		&i.Kind,
 		&i.CallerID,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -223,7 +224,7 @@ set state = case when $1::boolean then 'approved' else 'denied' end,
     decided_by = $2,
     reason = $3
 where tenant_id = $4 and id = $5 and state = 'waiting' and expires_at > now()
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id
 `
 
 type DecideApprovalParams struct {
@@ -263,6 +264,7 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 		&i.FetchedAt,
 		&i.Kind,
 		&i.CallerID,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -317,7 +319,7 @@ func (q *Queries) DeleteConnectorAllowances(ctx context.Context, tenantID connec
 }
 
 const deniedApprovalOfCall = `-- name: DeniedApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
 from approvals
 where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
 order by id desc
@@ -359,6 +361,7 @@ func (q *Queries) DeniedApprovalOfCall(ctx context.Context, arg DeniedApprovalOf
 		&i.FetchedAt,
 		&i.Kind,
 		&i.CallerID,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -395,11 +398,11 @@ func (q *Queries) FinishApproval(ctx context.Context, tenantID connectors.Tenant
 
 const insertApproval = `-- name: InsertApproval :one
 
-insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id)
-values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11, $12)
+insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id, account_id)
+values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11, $12, $13)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
 do nothing
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id
 `
 
 type InsertApprovalParams struct {
@@ -415,6 +418,7 @@ type InsertApprovalParams struct {
 	Sealed         []byte
 	ExpiresAt      time.Time
 	CallerID       *uuid.UUID
+	AccountID      *connectors.CredentialID
 }
 
 // Calls that need approval, their decisions and results, and temporary allowances.
@@ -433,6 +437,7 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		arg.Sealed,
 		arg.ExpiresAt,
 		arg.CallerID,
+		arg.AccountID,
 	)
 	var i Approval
 	err := row.Scan(
@@ -455,12 +460,13 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		&i.FetchedAt,
 		&i.Kind,
 		&i.CallerID,
+		&i.AccountID,
 	)
 	return i, err
 }
 
 const openApprovalOfCall = `-- name: OpenApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
 from approvals
 where tenant_id = $1 and call_hash = $2
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null))
@@ -489,6 +495,7 @@ func (q *Queries) OpenApprovalOfCall(ctx context.Context, tenantID connectors.Te
 		&i.FetchedAt,
 		&i.Kind,
 		&i.CallerID,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -504,7 +511,7 @@ func (q *Queries) SaveApprovalResult(ctx context.Context, tenantID connectors.Te
 }
 
 const waitingApprovals = `-- name: WaitingApprovals :many
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
 from approvals
 where tenant_id = $1 and state = 'waiting' and expires_at > now()
   and ($2::uuid is null or id < $2)
@@ -541,6 +548,7 @@ func (q *Queries) WaitingApprovals(ctx context.Context, tenantID connectors.Tena
 			&i.FetchedAt,
 			&i.Kind,
 			&i.CallerID,
+			&i.AccountID,
 		); err != nil {
 			return nil, err
 		}

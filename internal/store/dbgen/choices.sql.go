@@ -72,15 +72,7 @@ join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.
 join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
 left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
 left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
-left join agent_grants
-    on agent_grants.tenant_id = approvals.tenant_id and agent_grants.agent_id = approvals.agent_id and agent_grants.connector_id = approvals.connector_id
-left join credentials
-    on credentials.tenant_id = approvals.tenant_id and credentials.connector_id = approvals.connector_id
-       and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then approvals.agent_id end
-       and case when cardinality(agent_grants.accounts) > 0 then credentials.name = any(agent_grants.accounts)
-                else not exists (select from credentials other
-                                 where other.tenant_id = approvals.tenant_id and other.connector_id = approvals.connector_id
-                                   and other.agent_id is not distinct from credentials.agent_id and other.id <> credentials.id) end
+left join credentials on credentials.tenant_id = approvals.tenant_id and credentials.id = approvals.account_id
 where approvals.tenant_id = $1 and approvals.id = any($2::uuid[])
 order by approvals.id
 `
@@ -100,7 +92,7 @@ type ApprovalDetailsRow struct {
 }
 
 // Agent and connector exist: deleting one deletes its approvals. raw is null for definitions above 64 KiB. The account is
-// the one that the call would use now.
+// the one that the call is for.
 func (q *Queries) ApprovalDetails(ctx context.Context, tenantID connectors.TenantID, ids []uuid.UUID) ([]ApprovalDetailsRow, error) {
 	rows, err := q.db.Query(ctx, approvalDetails, tenantID, ids)
 	if err != nil {

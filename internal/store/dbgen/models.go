@@ -143,6 +143,7 @@ type Approval struct {
 	FetchedAt      *time.Time
 	Kind           string
 	CallerID       *uuid.UUID
+	AccountID      *connectors.CredentialID
 }
 
 type AuditStream struct {

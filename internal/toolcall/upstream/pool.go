@@ -82,6 +82,8 @@ type SessionRequest struct {
 	// Account is the one that the use is for: its Agent's only account, or the named one. Agent nil: shared accounts only.
 	Account credentials.Account
 	Caller  connectors.Caller // which managed accounts the use may have
+	// Pinned is the account that earlier requests of the same call used: no other one is. Zero: none did.
+	Pinned connectors.CredentialID
 	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
@@ -101,7 +103,7 @@ type SessionRequest struct {
 // withoutUseFields is w without the fields of one use.
 func (w *SessionRequest) withoutUseFields() SessionRequest {
 	stored := *w
-	stored.OnCredential, stored.Wait = nil, nil
+	stored.OnCredential, stored.Wait, stored.Pinned = nil, nil, connectors.CredentialID{}
 	return stored
 }
 
@@ -114,7 +116,7 @@ func (p *Pool) Use(ctx context.Context, w SessionRequest, do func(*mcp.Session) 
 	if !ran && w.Wait != nil && store.IsDatabaseUnavailable(err) && p.waitForDatabase(ctx, w.Wait, err) {
 		ran, canRetry, err = p.useOnce(ctx, &w, do)
 	}
-	if canRetry && (w.Retryable || !ran || isUnauthorized(err)) && ctx.Err() == nil {
+	if canRetry && (w.Retryable || !ran || isUnauthorized(err)) && ctx.Err() == nil { // with the same account if it ran
 		_, _, err = p.useOnce(ctx, &w, do)
 	}
 	return err
@@ -145,6 +147,9 @@ func (p *Pool) useOnce(ctx context.Context, w *SessionRequest, do func(*mcp.Sess
 	defer func() { p.releaseEntry(e, ran && err == nil) }()
 	session, err := e.waitOpen(ctx)
 	if err == nil {
+		if u != nil {
+			w.Pinned = u.ID
+		}
 		ran, err = true, do(session)
 	}
 	if err == nil {
@@ -164,7 +169,15 @@ func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*crede
 	if w.Connector.Auth.Type == connectors.AuthNone {
 		return nil, nil
 	}
-	key := newCredentialKey(w)
+	u, err := p.resolveCurrent(ctx, newCredentialKey(w), w)
+	if err == nil && u != nil && w.Pinned != (connectors.CredentialID{}) && u.ID != w.Pinned {
+		return nil, newAccountChanged(w.Connector)
+	}
+	return u, err
+}
+
+// resolveCurrent returns the account that a new call would use.
+func (p *Pool) resolveCurrent(ctx context.Context, key credentialKey, w *SessionRequest) (*credentials.Credential, error) {
 	if u, _, ok := p.findCredential(key, w); ok {
 		return u, u.CheckCaller(w.Caller)
 	}
@@ -172,6 +185,13 @@ func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*crede
 		return p.readCredential(ctx, key, w)
 	}
 	return p.readCredentialWaiting(ctx, key, w)
+}
+
+// TypeAccountChanged is the problem type of a use that began with another account.
+const TypeAccountChanged = "account-changed"
+
+func newAccountChanged(c connectors.Connector) error {
+	return fault.Errorf(fault.Conflict, "This began with another account of %q, so it can't go on. Start it again.", c.Name).WithType(TypeAccountChanged)
 }
 
 // readCredentialWaiting waits while the database is away.
@@ -194,7 +214,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	u, err := p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Account, w.Caller)
 	if err == nil && u != nil {
 		p.cacheCredential(key, w, u, generation)
-		return u, nil
+		return u, u.CheckCaller(w.Caller) // a refresh may have returned another account
 	}
 	if err != nil {
 		span.Fail("unavailable")

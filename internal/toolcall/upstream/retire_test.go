@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/toolcall/upstream"
