@@ -243,6 +243,22 @@ begin
     return null;
 end $function$
 
+CREATE OR REPLACE FUNCTION public.end_allowances_of_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if tg_op = 'UPDATE' and new.id = old.id then
+        return null;
+    end if;
+    delete from tool_allowances a
+    using agent_grants g
+    where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
+      and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
+      and (old.agent_id is null or g.agent_id = old.agent_id) and old.name = any(g.accounts);
+    return null;
+end $function$
+
 CREATE OR REPLACE FUNCTION public.end_allowances_of_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1704,6 +1720,7 @@ CREATE INDEX credentials_idle_idx ON public.credentials USING btree (updated_at,
 CREATE INDEX credentials_member_idx ON public.credentials USING btree (tenant_id, member_id) WHERE (member_id IS NOT NULL);
 CREATE UNIQUE INDEX credentials_syncs_key ON public.credentials USING btree (tenant_id, connector_id, ((agent_id IS NULL))) WHERE syncs;
 CREATE TRIGGER check_account_name BEFORE INSERT OR UPDATE OF name ON public.credentials FOR EACH ROW EXECUTE FUNCTION check_account_name();
+CREATE TRIGGER end_allowances AFTER DELETE OR UPDATE OF id ON public.credentials FOR EACH ROW EXECUTE FUNCTION end_allowances_of_account();
 CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER queue_revocation_of_replaced BEFORE UPDATE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text) AND ((new.type <> 'oauth2'::text) OR (new.id <> old.id) OR (new.account IS DISTINCT FROM old.account) OR ((new.grant_meta #>> '{identity,subject}'::text[]) <> (old.grant_meta #>> '{identity,subject}'::text[])) OR ((new.grant_meta ->> 'client_id'::text) IS DISTINCT FROM (old.grant_meta ->> 'client_id'::text)) OR ((new.grant_meta #>> '{server,issuer}'::text[]) IS DISTINCT FROM (old.grant_meta #>> '{server,issuer}'::text[]))))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();

@@ -45,7 +45,26 @@ begin
 end $function$;
 -- +goose StatementEnd
 
+-- What was allowed for an account ends with it, also if another one takes its name.
+-- +goose StatementBegin
+create function end_allowances_of_account() returns trigger language plpgsql as $function$
+begin
+    if tg_op = 'UPDATE' and new.id = old.id then
+        return null;
+    end if;
+    delete from tool_allowances a
+    using agent_grants g
+    where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
+      and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
+      and (old.agent_id is null or g.agent_id = old.agent_id) and old.name = any(g.accounts);
+    return null;
+end $function$;
+-- +goose StatementEnd
+create trigger end_allowances after delete or update of id on credentials for each row execute function end_allowances_of_account();
+
 -- +goose Down
+drop trigger end_allowances on credentials;
+drop function end_allowances_of_account();
 create or replace trigger end_allowances after update on agent_grants
     for each row when (
         old.approval is distinct from new.approval or old.all_tools is distinct from new.all_tools or old.tools is distinct from new.tools

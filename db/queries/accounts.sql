@@ -7,7 +7,7 @@ join users on users.id = p.user_id
 where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 
 -- name: AgentAccounts :many
--- The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
+-- The credentials of each agent at each granted connector in mode per_agent. The status is empty if the credential is
 -- missing.
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
@@ -16,14 +16,14 @@ select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_na
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
-       credentials.connected_at, credentials.created_at as stored_at
+       credentials.connected_at, credentials.created_at as stored_at, coalesce(credentials.name, '')::text as account_name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 left join credentials on credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
 where agent_grants.tenant_id = @tenant_id and agent_grants.agent_id = any(@agents::uuid[]) and connectors.credential_mode = 'per_agent'
   and connectors.auth_type <> 'none'
-order by lower(agents.name), agents.id, lower(connectors.name), connectors.id
+order by lower(agents.name), agents.id, lower(connectors.name), connectors.id, credentials.name
 limit @max_rows;
 
 -- name: DisableAgentsOfMember :many
@@ -85,11 +85,11 @@ set connected_at = now()
 where tenant_id = @tenant_id and agent_id = @agent_id::uuid and connector_id = @connector_id and connected_at is null;
 
 -- name: ConnectorAccounts :many
--- The agents, each with its credential at a connector in mode per_agent. If the credential is missing, the status is empty
+-- The agents, each with its credentials at a connector in mode per_agent, one in a row. If the credential is missing, the status is empty
 -- and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
 -- Patchbay cannot refresh beyond that. A person sees their personal agents alone.
 with accounts as (
-    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type,
+    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type, credentials.id as credential_id, coalesce(credentials.name, '')::text as account_name,
            exists (select from agent_grants
                    where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id) as granted,
            coalesce(
@@ -113,23 +113,24 @@ with accounts as (
       and (sqlc.narg(person)::uuid is null
            or exists (select from personal_agents
                       where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = sqlc.narg(person)))
-      and (sqlc.narg(after_name)::text is null or (lower(agents.name), agents.id) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid))
+      and (sqlc.narg(after_name)::text is null
+           or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid, sqlc.narg(after_account)::text))
 )
-select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
        coalesce(credentials.error, '')::text as error, credentials.upstream, credentials.updated_at
 from accounts
 left join credentials
-    on credentials.tenant_id = accounts.tenant_id and credentials.connector_id = @connector_id and credentials.agent_id = accounts.id
+    on credentials.tenant_id = accounts.tenant_id and credentials.id = accounts.credential_id
 where case @state::text
           when 'stored' then accounts.status <> ''
           when 'missing' then accounts.status = '' and accounts.granted
           when 'connected' then accounts.status = 'active'
           when 'attention' then accounts.status not in ('', 'active') or accounts.expiring_at is not null
           else true end
-order by lower(accounts.name), accounts.id
+order by lower(accounts.name), accounts.id, accounts.account_name
 limit @max_rows;
 
 -- name: CountMissingAccounts :one

@@ -15,14 +15,14 @@ limit @max_rows;
 
 -- name: AgentCredentials :many
 -- The agent's status at each connector in mode per_agent. Empty: no credential is stored.
-select connectors.slug, connectors.name, connectors.auth_type, coalesce(
+select connectors.slug, connectors.name, connectors.auth_type, coalesce(credentials.name, '')::text as account_name, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors
 left join credentials on credentials.tenant_id = connectors.tenant_id
     and credentials.connector_id = connectors.id and credentials.agent_id = @agent_id::uuid
 where connectors.tenant_id = @tenant_id and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
-order by lower(connectors.name), connectors.id
+order by lower(connectors.name), connectors.id, credentials.name
 limit @max_rows;
 
 -- name: SetCredential :exec

@@ -173,7 +173,7 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 	if granted := v.connectors[c.Slug]; granted != nil {
 		account = granted.Grant.Account()
 	}
-	found, err := db.CredentialNamed(ctx, c.ID, owner, account)
+	found, err := db.CredentialFor(ctx, c.ID, owner, account)
 	switch {
 	case fault.Is(err, fault.NotFound), isSeveral(err):
 		return w, nil

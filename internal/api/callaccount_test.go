@@ -18,7 +18,7 @@ func (w *world) saveAccount(t *testing.T, c connectors.Connector, agent *connect
 	if err != nil {
 		t.Fatal(err)
 	}
-	saved, err := w.Door().Agents().CredentialFor(t.Context(), c.ID, agent)
+	saved, err := w.Door().Agents().CredentialFor(t.Context(), c.ID, agent, "")
 	if err != nil {
 		t.Fatal(err)
 	}

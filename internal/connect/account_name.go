@@ -10,7 +10,7 @@ import (
 // checkAccountName returns the name of the account to connect. It fails before a person is sent to a server if the account could not be
 // stored: the owner has several and none is named, or has one named default beside which no other may stand.
 func (b *Broker) checkAccountName(ctx context.Context, p target, name string) (string, error) {
-	return name, b.tenantStore(p.tenant).Accounts().CheckName(ctx, p.connector.ID, p.agentID(), name)
+	return b.tenantStore(p.tenant).Accounts().FullName(ctx, p.connector.ID, p.agentID(), name)
 }
 
 // recheckLinkAccount refuses a link of a maker below admin that would add an account beside others: grants that name none would fail.

@@ -35,13 +35,15 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 		return fault.Errorf(fault.NotFound, "No account connected.")
 	case fault.Is(unread, fault.Conflict): // several
 		return unread
+	case unread == nil:
+		p.account = old.Name
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
 		was, err := tx.LockAndReadState(ctx, p.auditSubject())
 		if err != nil {
 			return err
 		}
-		if err := tx.Connectors().DeleteAccount(ctx, p.connector.ID, p.agentID(), p.account); err != nil {
+		if err := tx.Connectors().DeleteCredential(ctx, p.connector.ID, p.agentID(), p.account); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, p.describeEvent(a.Event("credential.disconnect", p.connector.Slug)), was, p.auditSubject())

@@ -37,7 +37,7 @@ func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth
 // refused unless the flow allows it, and so is an unknown one in place of a known one: it could be any. A known organisation stays when
 // the server names none, so that the next one is compared with it. The transaction tx has the connector's lock.
 func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *store.NewGrant) error {
-	was, err := tx.Agents().CredentialNamed(ctx, r.connector.ID, r.agentID(), r.account)
+	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID(), r.account)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}

@@ -87,7 +87,7 @@ func TestRevokeDeleted_SparedByAnUnknownAccount(t *testing.T) {
 			b.setAccount(tc.was)
 			b.connect(t, c, agentRef(agent))
 			refresh := b.grant(t, c, &agent.ID).Tokens.RefreshToken
-			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID))
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID, ""))
 			b.setAccount(tc.now)
 			tc.connect(t, b, c, agent)
 			if tc.spared {
@@ -106,7 +106,7 @@ func TestRevokeDeleted_RecordsASparedGrant(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c, agent := b.protected(t, perAgent), b.Agent(t)
 	b.connect(t, c, agentRef(agent))
-	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID))
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID, ""))
 	b.connect(t, c, agentRef(agent))
 	b.wantRevoked(t)
 	actor, detail := b.event(t, "credential.revoke_failed")

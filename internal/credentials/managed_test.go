@@ -439,7 +439,7 @@ func TestManaged_StaysDisconnected(t *testing.T) {
 	r := w.resolver()
 	_, err := w.sent(t, r)
 	must(t, err)
-	must(t, w.Door().Connectors().DeleteCredential(t.Context(), w.connector.ID, &w.agent.ID))
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), w.connector.ID, &w.agent.ID, ""))
 	for _, when := range []string{"the next call", "the next sign-in"} {
 		_, err = w.sent(t, r)
 		wantMissing(t, err)

@@ -100,7 +100,7 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 	case fault.Is(err, fault.NotFound):
 		return NewMissingError(c, nil)
 	case err != nil:
-		return explainSeveral(c, nil, err)
+		return explainSeveralForSync(c, err)
 	case isShared && hasToken(c.Auth.Type):
 		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
 	case cred.Syncs:
@@ -110,15 +110,23 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 	}
 }
 
-// explainSeveral adds to the error of a look-up that found several accounts what to do; owner nil: of the connector's sync.
+// explainSeveral adds to the error of a call's look-up that found several accounts what to do.
 func explainSeveral(c connectors.Connector, owner *connectors.AgentID, err error) error {
+	if owner == nil {
+		return explainSeveralWith("The connector %q has several accounts: %s. Choose one in the agent's grant.", c, err)
+	}
+	return explainSeveralWith("The agent has several accounts at the connector %q: %s. Choose one in its grant.", c, err)
+}
+
+// explainSeveralForSync is explainSeveral for a sync.
+func explainSeveralForSync(c connectors.Connector, err error) error {
+	return explainSeveralWith("The connector %q has several accounts: %s. Choose the one that syncs use.", c, err)
+}
+
+func explainSeveralWith(format string, c connectors.Connector, err error) error {
 	several, ok := errors.AsType[store.SeveralAccountsError](err)
 	if !ok {
 		return err
-	}
-	format := "The connector %q has several accounts: %s. Choose the one that syncs use."
-	if owner != nil {
-		format = "The agent has several accounts at the connector %q: %s. Choose one in its grant."
 	}
 	f := fault.Errorf(fault.Conflict, format, c.Name, listNames(several.Names)).WithType(store.TypeAccountRequired)
 	f.Err = several

@@ -76,7 +76,7 @@ func TestRefresh_DeletedGrantStaysDeleted(t *testing.T) {
 	t.Parallel()
 	c := newConnection(t, oauthtest.Behaviour{Rotate: true}, time.Now().Add(-time.Minute))
 	h := holdRefresh(t, c)
-	must(t, c.Door().Connectors().DeleteCredential(t.Context(), c.connector.ID, nil))
+	must(t, c.Door().Connectors().DeleteCredential(t.Context(), c.connector.ID, nil, ""))
 	h.release()
 	wantMissing(t, <-h.result)
 	if _, err := c.St.Vault(c.Tenant).Grant(t.Context(), c.connector.ID, nil); !fault.Is(err, fault.NotFound) {
@@ -100,7 +100,7 @@ func TestRefresh_LateResponseKeepsNewGrant(t *testing.T) {
 				c.as.EndGrants()
 			}
 			if tc.disconnect {
-				must(t, c.Door().Connectors().DeleteCredential(t.Context(), c.connector.ID, nil))
+				must(t, c.Door().Connectors().DeleteCredential(t.Context(), c.connector.ID, nil, ""))
 			}
 			c.saveGrant(t, nil, time.Now().Add(time.Hour))
 			fresh := c.storedGrant(t, nil)
@@ -140,7 +140,7 @@ func TestLease_WaiterUsesNewGrant(t *testing.T) {
 	}
 	fresh := c.newGrant(t, nil, time.Now().Add(time.Hour))
 	must(t, c.Door().Tx(t.Context(), func(tx *store.Tenant) error { // without a moment that has no grant
-		return errors.Join(tx.Connectors().DeleteCredential(t.Context(), c.connector.ID, nil), tx.Accounts().SaveGrant(t.Context(), fresh))
+		return errors.Join(tx.Connectors().DeleteCredential(t.Context(), c.connector.ID, nil, ""), tx.Accounts().SaveGrant(t.Context(), fresh))
 	}))
 	if got := authorizationHeader(t, <-used, nil); got != "Bearer "+c.storedGrant(t, nil).Tokens.AccessToken.Reveal() {
 		t.Error("another token than the new one")

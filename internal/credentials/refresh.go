@@ -87,8 +87,8 @@ func (r *Resolver) newRefreshRun(tenant connectors.TenantID, c connectors.Connec
 // run ends when this or another process has changed the version, or when a retry delay applies.
 func (r *refreshRun) run(ctx context.Context, seen store.Grant) (store.Grant, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		g, err := r.vault.NamedGrant(ctx, seen.ConnectorID, seen.AgentID, seen.Name)
-		if err != nil || g.ID != seen.ID || g.Version != seen.Version || g.RetryAt != nil && r.now().Before(*g.RetryAt) {
+		g, err := r.vault.GrantByID(ctx, seen.ID)
+		if err != nil || g.Version != seen.Version || g.RetryAt != nil && r.now().Before(*g.RetryAt) {
 			return g, err
 		}
 		lease, ok, err := r.vault.LeaseGrant(ctx, g, r.lease)

@@ -100,7 +100,7 @@ func (r *refreshRun) storeResult(ctx context.Context, g store.Grant, lease store
 	if err != nil {
 		return g, err
 	}
-	return r.vault.NamedGrant(ctx, g.ConnectorID, g.AgentID, g.Name)
+	return r.vault.GrantByID(ctx, g.ID)
 }
 
 func (r *refreshRun) endGrant(ctx context.Context, g store.Grant, lease store.Lease, o refreshFailure, said *connectors.Upstream) error {

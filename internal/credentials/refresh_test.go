@@ -109,7 +109,7 @@ func TestRefresh_OutlivesCancelledCaller(t *testing.T) {
 	leaving, leave := context.WithCancel(t.Context())
 	left, stayed := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := r.Headers(leaving, c.Tenant, c.connector, nil)
+		_, err := r.Headers(leaving, c.Tenant, c.connector, credentials.Account{})
 		left <- err
 	}()
 	<-c.as.Arrived(oauthtest.Refresh)

@@ -151,7 +151,7 @@ func (r *Resolver) ResolveForSync(ctx context.Context, tenant connectors.TenantI
 	if err == nil && hasToken(c.Auth.Type) {
 		return r.resolveGrantByID(ctx, tenant, c, cred.ID)
 	}
-	return openSecret(c, cred, sealed, explainSeveral(c, nil, err))
+	return openSecret(c, cred, sealed, explainSeveralForSync(c, err))
 }
 
 // MarkUsed records that the server accepted the credential.

@@ -122,7 +122,7 @@ func (w *resourceWatches) stopAll() {
 }
 
 type resourceWatch struct {
-	uris   string // joined, for comparison
+	uris   string // joined, for comparison; with the account that reads them
 	cancel context.CancelFunc
 }
 
@@ -147,7 +147,7 @@ func (w *resourceWatches) watchSession(session string) {
 // watchURIs watches exactly these resources, except those of servers without subscriptions, and those that the agent may
 // not read.
 func (w *resourceWatches) watchURIs(uris []string) {
-	wanted := map[string][]string{}
+	wanted, accounts := map[string][]string{}, map[string]string{}
 	w.uris = uris
 	if len(uris) == 0 && len(w.byConnector) == 0 {
 		return
@@ -156,13 +156,14 @@ func (w *resourceWatches) watchURIs(uris []string) {
 	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
 		if connector, own := now.findResourceConnector(w.ctx, uri); connector != nil && canSubscribe(connector) && canRead(now.view, connector, own) {
 			wanted[connector.Connector.Slug] = append(wanted[connector.Connector.Slug], own)
+			accounts[connector.Connector.Slug] = connector.Grant.Account()
 		}
 	}
 	if w.byConnector == nil {
 		w.byConnector = map[string]*resourceWatch{}
 	}
 	for slug, under := range w.byConnector {
-		if under.uris != strings.Join(wanted[slug], "\n") {
+		if under.uris != watchKey(accounts[slug], wanted[slug]) {
 			under.cancel()
 			delete(w.byConnector, slug)
 		}
@@ -170,12 +171,16 @@ func (w *resourceWatches) watchURIs(uris []string) {
 	for slug, own := range wanted {
 		if w.byConnector[slug] == nil {
 			ctx, cancel := context.WithCancel(w.ctx)
-			w.byConnector[slug] = &resourceWatch{uris: strings.Join(own, "\n"), cancel: cancel}
+			w.byConnector[slug] = &resourceWatch{uris: watchKey(accounts[slug], own), cancel: cancel}
 			safe.GoIn(&w.tasks, safe.Stream, func() {
 				safe.RunLoop(ctx, "resource subscriptions", func(ctx context.Context) { w.watchServer(ctx, slug, own) })
 			})
 		}
 	}
+}
+
+func watchKey(account string, uris []string) string {
+	return account + "\n" + strings.Join(uris, "\n")
 }
 
 // Delays before reconnecting to a server that ended its stream.

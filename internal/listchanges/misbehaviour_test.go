@@ -185,7 +185,7 @@ func TestStream_ReopensWithTheNextCredential(t *testing.T) {
 		}
 	}
 	p.waitState(t, c, connectors.ListenListening, "")
-	must(t, p.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil))
+	must(t, p.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
 	if got := <-tokens; got != "end of Bearer two" {
 		t.Errorf("%q", got)
 	}

@@ -41,13 +41,13 @@ func (r *Registry) ChangeAccount(ctx context.Context, a auth.Actor, of AccountRe
 			return err
 		}
 		if change.Name != "" {
-			if err := tx.Connectors().RenameAccount(ctx, owner.connector.ID, owner.agentID(), of.Name, change.Name); err != nil {
+			if err := tx.Accounts().Rename(ctx, owner.connector.ID, owner.agentID(), of.Name, change.Name); err != nil {
 				return err
 			}
 			owner.account = change.Name
 		}
 		if change.Syncs {
-			if err := tx.Connectors().ChooseSyncAccount(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
+			if err := tx.Accounts().ChooseForSyncs(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
 				return err
 			}
 		}

@@ -70,6 +70,11 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 		g.Ends = &connectors.GrantEnds{Until: was.Ends.Until}
 	}
 	g = g.Normalized()
+	if g.Account() != "" && g.Account() != was.Account() { // other processes must not use another one
+		if err := tx.Accounts().CheckNamed(ctx); err != nil {
+			return g, err
+		}
+	}
 	if err := fault.InvalidFields(g.Validate()...); err != nil || len(g.PinnedTools) <= len(was.PinnedTools) {
 		return g, err
 	}

@@ -87,7 +87,7 @@ func (r *Registry) DeleteAccount(ctx context.Context, a auth.Actor, of AccountRe
 		if err != nil {
 			return err
 		}
-		if err := tx.Connectors().DeleteAccount(ctx, owner.connector.ID, owner.agentID(), of.Name); err != nil {
+		if err := tx.Connectors().DeleteCredential(ctx, owner.connector.ID, owner.agentID(), of.Name); err != nil {
 			return err
 		}
 		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.delete"), before, owner.auditSubject())

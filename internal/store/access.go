@@ -125,15 +125,9 @@ func toAccessSkill(r dbgen.AccessSkillsRow) AccessSkill {
 	return AccessSkill{ConnectorID: r.ConnectorID, URI: r.Uri, Accepted: r.AcceptedRaw, OverLimit: r.OverLimit}
 }
 
-// CredentialFor reads the agent's only credential for a connector; agent nil: the shared credential.
+// CredentialFor reads the agent's account for a connector with a name; empty: the only one. agent nil: the shared one. Several are a Conflict
+// of [TypeAccountRequired].
 func (t Agents) CredentialFor(
-	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID,
-) (connectors.Credential, error) {
-	return t.CredentialNamed(ctx, connector, agent, "")
-}
-
-// CredentialNamed is [Agents.CredentialFor] for the account with a name; empty: the only one. Several are a Conflict of [TypeAccountRequired].
-func (t Agents) CredentialNamed(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID, name string,
 ) (connectors.Credential, error) {
 	p := dbgen.CredentialsByOwnerParams{TenantID: t.id, ConnectorID: connector, AgentID: agent, MaxRows: maxAccounts}

@@ -26,7 +26,7 @@ var accessAttempts = map[string]attempt{
 		return len(all) > 0, err
 	},
 	"Agents.CredentialFor": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.Agents().CredentialFor(ctx, o.connector.ID, &o.agent.ID))
+		return one(o.door.Agents().CredentialFor(ctx, o.connector.ID, &o.agent.ID, ""))
 	},
 	"Agents.Tokens": func(ctx context.Context, o outsider) (bool, error) {
 		return some(o.door.Agents().Tokens(ctx, o.agent.ID, store.Page{}))

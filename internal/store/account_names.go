@@ -58,18 +58,19 @@ func (v *Vault) sealedAccount(
 	}
 }
 
-// ChooseSyncAccount makes syncs of a connector use an agent's account with a name, empty: its only one. agent nil: a shared one. It is part of a
-// transaction.
-func (t Connectors) ChooseSyncAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+// ChooseForSyncs makes syncs of a connector use an agent's account with a name, empty: its only one. agent nil: a shared one.
+func (t Accounts) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	name, err := t.chooseAccountName(ctx, id, agent, name)
 	if err != nil {
 		return err
 	}
-	if err := t.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
-		return err
-	}
-	n, err := t.q.ChooseSyncAccount(ctx, dbgen.ChooseSyncAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
-	return affectedError(n, err, "account")
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		if err := tx.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
+			return err
+		}
+		n, err := tx.q.ChooseSyncAccount(ctx, dbgen.ChooseSyncAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
+		return tx.notifyChange(affectedError(n, err, "account"), "credential", id)
+	})
 }
 
 // chooseAccountName returns the name of the account that a stored secret replaces or adds: the given name, else that of the only account, else
@@ -108,9 +109,9 @@ func (t *tenant) requireAccountNames(ctx context.Context) error {
 	return err
 }
 
-// RenameAccount renames an owner's account, and the account in the grants that bind it. name empty: the owner's only one. It is part of a
+// Rename renames an owner's account, and the account in the grants that bind it. Connections that were begun for it end. name empty: the owner's only one. It is part of a
 // transaction.
-func (t Connectors) RenameAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name, to string) error {
+func (t Accounts) Rename(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name, to string) error {
 	if !connectors.ValidSlug(to) {
 		return fault.InvalidFields(fault.Field{Location: "name", Message: slugRule})
 	}
@@ -144,7 +145,11 @@ func (t Connectors) RenameAccount(ctx context.Context, id connectors.ConnectorID
 		if agent != nil {
 			owner.AgentID = &agent.UUID
 		}
-		return t.notifyChange(t.q.RenameBoundAccount(ctx, owner), "credential", id)
+		if err := t.q.RenameBoundAccount(ctx, owner); err != nil {
+			return err
+		}
+		flows := dbgen.DeleteFlowsOfAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Account: name}
+		return t.notifyChange(t.q.DeleteFlowsOfAccount(ctx, flows), "credential", id)
 	})
 }
 
@@ -158,11 +163,14 @@ func newDefaultNotAlone(name string) error {
 	return fault.Errorf(v.kind, "%s", v.message).WithType(v.typ)
 }
 
-// CheckName fails if no account with this name, empty: the only one, could be stored for an owner.
-func (t Accounts) CheckName(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
-	_, err := t.chooseAccountName(ctx, id, agent, name)
-	return err
+// FullName returns the name of the account that a connection stores, empty: of the only one. It fails if no account with this name could
+// be stored for an owner.
+func (t Accounts) FullName(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) (string, error) {
+	return t.chooseAccountName(ctx, id, agent, name)
 }
+
+// CheckNamed fails while a process of an older release runs, which would use an account without looking at its name.
+func (t Accounts) CheckNamed(ctx context.Context) error { return t.requireAccountNames(ctx) }
 
 // Names returns the names of an owner's accounts.
 func (t Accounts) Names(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) ([]string, error) {

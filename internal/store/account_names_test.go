@@ -55,13 +55,13 @@ func TestAccounts_OnlyOneIsMeantWithoutAName(t *testing.T) {
 		_, _, err = w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, owner)
 		wantSeveral(t, err, "personal", "work")
 		wantSeveral(t, setAccount(t, w, c, owner, "", "w-3"), "personal", "work")
-		wantSeveral(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, owner), "personal", "work")
+		wantSeveral(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, owner, ""), "personal", "work")
 		wantAccount(t, w, c, owner, "work", "w-2")
 		wantAccount(t, w, c, owner, "personal", "p-1")
 		_, _, err = w.St.Vault(w.Tenant).NamedSecret(t.Context(), c.ID, owner, "other")
 		wantKind(t, err, fault.NotFound)
 
-		must(t, w.Door().Connectors().DeleteAccount(t.Context(), c.ID, owner, "work"))
+		must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, owner, "work"))
 		wantAccount(t, w, c, owner, "", "p-1")
 	}
 }
@@ -129,17 +129,17 @@ func TestSyncSecret_IsChosenOnceAndStays(t *testing.T) {
 
 	third := w.Agent(t)
 	must(t, setAccount(t, w, c, &third.ID, "", "third"))
-	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &first.ID))
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &first.ID, ""))
 	_, _, err = vault.SyncSecret(t.Context(), c.ID, false)
 	places := []string{second.Slug, third.Slug}
 	slices.Sort(places)
 	wantSeveral(t, err, places...)
-	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &third.ID))
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &third.ID, ""))
 	want("second")
 	must(t, setAccount(t, w, c, &third.ID, "", "third"))
-	must(t, w.Door().Connectors().ChooseSyncAccount(t.Context(), c.ID, &third.ID, ""))
+	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &third.ID, ""))
 	want("third")
-	wantKind(t, w.Door().Connectors().ChooseSyncAccount(t.Context(), c.ID, &first.ID, ""), fault.NotFound)
+	wantKind(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &first.ID, ""), fault.NotFound)
 	want("third")
 	if _, text, err := vault.SyncSecret(t.Context(), c.ID, true); err != nil || text.Reveal() != "shared" {
 		t.Errorf("of the shared ones: %q, %v", text.Reveal(), err)
@@ -156,7 +156,7 @@ func TestRevocation_OfANamedAccountOpens(t *testing.T) {
 	must(t, w.Door().Accounts().SaveGrant(t.Context(), g))
 	stored, err := w.St.Vault(w.Tenant).NamedGrant(t.Context(), c.ID, nil, "work")
 	must(t, err)
-	must(t, w.Door().Connectors().DeleteAccount(t.Context(), c.ID, nil, "work"))
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, "work"))
 	gone, err := w.St.Vault(w.Tenant).Revocation(t.Context(), stored.ID)
 	must(t, err)
 	if diff := cmp.Diff(stored.Tokens.AccessToken.Reveal(), gone.Tokens.AccessToken.Reveal()); diff != "" {

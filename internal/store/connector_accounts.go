@@ -40,16 +40,16 @@ type ConnectorAccount struct {
 // IsStored reports whether a credential is stored, usable or not.
 func (a ConnectorAccount) IsStored() bool { return a.Credential.Status != "" }
 
-// ConnectorAccounts lists the agents with their credentials at a connector, by the agent's name. It is empty for a
+// ConnectorAccounts lists the agents with their credentials at a connector, by the names of agent and account. It is empty for a
 // connector with a shared credential or without authentication.
 func (t Accounts) ConnectorAccounts(ctx context.Context, f ConnectorAccountFilter) (List[ConnectorAccount], error) {
-	name, id, err := f.Page.afterNamed("connector_accounts")
+	name, id, account, err := f.Page.afterAccount("connector_accounts")
 	if err != nil {
 		return List[ConnectorAccount]{}, err
 	}
 	p := dbgen.ConnectorAccountsParams{
 		TenantID: t.id, ConnectorID: f.Connector, State: string(f.State), Pattern: containsPattern(f.Query), Seconds: f.EndsSoon.Seconds(),
-		AfterName: name, AfterID: id, MaxRows: f.Page.rowLimit(),
+		AfterName: name, AfterID: id, AfterAccount: account, MaxRows: f.Page.rowLimit(),
 	}
 	if f.Person != nil {
 		p.Person = &f.Person.UUID
@@ -60,7 +60,7 @@ func (t Accounts) ConnectorAccounts(ctx context.Context, f ConnectorAccountFilte
 	}
 	item := func(r dbgen.ConnectorAccountsRow) ConnectorAccount { return toConnectorAccount(f.Connector, r) }
 	return newList(f.Page, rows, item, "connector_accounts", func(r dbgen.ConnectorAccountsRow) []string {
-		return []string{r.Name, r.AgentID.String()}
+		return []string{r.Name, r.AgentID.String(), r.AccountName}
 	}), nil
 }
 
@@ -69,7 +69,7 @@ func toConnectorAccount(connector connectors.ConnectorID, r dbgen.ConnectorAccou
 	a := ConnectorAccount{
 		Granted: r.Granted,
 		Credential: connectors.Credential{
-			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
+			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Name: r.AccountName, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Identity: decodeIdentity(r.Identity),
 			Scopes:   r.Scopes, ExpiresAt: toUTC(r.ExpiresAt), RefreshedAt: toUTC(r.RefreshedAt), LastUsedAt: toUTC(r.LastUsedAt), Error: r.Error,
 		},

@@ -75,13 +75,9 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 	})
 }
 
-// DeleteCredential deletes an agent's only credential; agent nil: the shared one. A managed account does not take its place.
-func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID) error {
-	return t.DeleteAccount(ctx, id, agent, "")
-}
-
-// DeleteAccount is [Connectors.DeleteCredential] for the account with a name; empty: the only one.
-func (t Connectors) DeleteAccount(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+// DeleteCredential deletes an agent's account with a name; empty: the only one. agent nil: the shared one. A managed account does not take its
+// place.
+func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	name, err := t.chooseAccountName(ctx, id, agent, name)
 	if err != nil {
 		return err

@@ -109,10 +109,10 @@ func TestCredentialsAreDeletedOneByOneOrAll(t *testing.T) {
 	w.Credential(t, c.ID, nil, "shared")
 	w.Credential(t, c.ID, &a.ID, "agent's")
 
-	if err := w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil); err != nil {
+	if err := w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	wantKind(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil), fault.NotFound)
+	wantKind(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""), fault.NotFound)
 	list, err := w.Door().Connectors().Credentials(t.Context(), c.ID, store.Page{})
 	if err != nil || len(list.Items) != 1 || list.Items[0].AgentID == nil || *list.Items[0].AgentID != a.ID {
 		t.Errorf("left: %+v, %v", list.Items, err)

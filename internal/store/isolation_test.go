@@ -220,7 +220,7 @@ var tenantAttempts = map[string]attempt{
 		})
 	},
 	"Connectors.DeleteCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Connectors().DeleteCredential(ctx, o.connector.ID, &o.agent.ID)
+		return true, o.door.Connectors().DeleteCredential(ctx, o.connector.ID, &o.agent.ID, "")
 	},
 	"Connectors.DeleteCredentials": func(ctx context.Context, o outsider) (bool, error) {
 		n, err := o.door.Connectors().DeleteCredentials(ctx, o.connector.ID)

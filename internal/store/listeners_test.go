@@ -119,7 +119,7 @@ func TestStreams_StaleAfterSettingsChange(t *testing.T) {
 	if _, err := w.Door().Connectors().Update(t.Context(), settings.ID, 0, d); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Door().Connectors().DeleteCredential(t.Context(), secret.ID, nil); err != nil {
+	if err := w.Door().Connectors().DeleteCredential(t.Context(), secret.ID, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	streams, err := w.St.System().Syncs().OwnedStreams(t.Context(), w.Instance)

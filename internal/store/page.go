@@ -132,6 +132,16 @@ func (p Page) afterNamed(list string) (*string, *uuid.UUID, error) {
 	return &at[0], id, err
 }
 
+// afterAccount decodes a cursor with an agent's name and id, and an account's name; nil: first page.
+func (p Page) afterAccount(list string) (agent *string, id *uuid.UUID, account *string, err error) {
+	at, err := p.parseCursor(list, 3)
+	if at == nil || err != nil {
+		return nil, nil, nil, err
+	}
+	id, err = cursorID(at[1])
+	return &at[0], id, &at[2], err
+}
+
 func cursorID(s string) (*uuid.UUID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 {

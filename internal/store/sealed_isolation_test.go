@@ -9,25 +9,20 @@ import (
 
 // settingsAttempts are the cases of what a tenant says about itself.
 var settingsAttempts = map[string]attempt{
-	"Connectors.RenameAccount": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Connectors().RenameAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount, "mine")
+	"Accounts.Rename": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Accounts().Rename(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount, "mine")
 	},
-	"Agents.CredentialNamed": func(ctx context.Context, o outsider) (bool, error) {
-		c, err := o.door.Agents().CredentialNamed(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
-		return c.ID == o.credential.ID, err
+	"Accounts.FullName": func(ctx context.Context, o outsider) (bool, error) { // beside the victim's account it would be refused
+		_, err := o.door.Accounts().FullName(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+		return false, err
 	},
-	"Accounts.CheckName": func(ctx context.Context, o outsider) (bool, error) { // beside the victim's account it would be refused
-		return false, o.door.Accounts().CheckName(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
-	},
+	"Accounts.CheckNamed": func(ctx context.Context, o outsider) (bool, error) { return false, o.door.Accounts().CheckNamed(ctx) },
 	"Accounts.Names": func(ctx context.Context, o outsider) (bool, error) {
 		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
 		return len(names) > 0, err
 	},
-	"Connectors.DeleteAccount": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Connectors().DeleteAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
-	},
-	"Connectors.ChooseSyncAccount": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Connectors().ChooseSyncAccount(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+	"Accounts.ChooseForSyncs": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Accounts().ChooseForSyncs(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
 	},
 	"SetDefaults": func(ctx context.Context, o outsider) (bool, error) {
 		mine := connectors.Defaults{

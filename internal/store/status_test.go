@@ -26,7 +26,7 @@ func TestStatus_FollowsCredentialsWithoutASync(t *testing.T) {
 				w.Synced(t, c.ID, "search")
 				saveCredential(t, w, c, agent)
 				wantStatus(t, w, c, connectors.StatusOK)
-				if err := w.Door().Connectors().DeleteCredential(t.Context(), c.ID, agent); err != nil {
+				if err := w.Door().Connectors().DeleteCredential(t.Context(), c.ID, agent, ""); err != nil {
 					t.Fatal(err)
 				}
 				wantStatus(t, w, c, connectors.StatusNeedsAuth)

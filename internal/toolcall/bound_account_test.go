@@ -71,7 +71,7 @@ func TestBoundAccount_IsTheOnlyOneUsed(t *testing.T) {
 			must(t, err)
 
 			atWork, owner := newAgent("work")
-			must(t, b.Door().Connectors().DeleteAccount(t.Context(), c.ID, owner, "work"))
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, owner, "work"))
 			_, err = b.call(t, atWork, c, `{"q":"4"}`) // the only account that is left is not the bound one
 			wantRefused(t, err, toolcall.CodeNeedsAuthorization)
 			if work, home := b.remote.callsWith("Bearer of-work"), b.remote.callsWith("Bearer of-home"); work != 0 || home != 1 {

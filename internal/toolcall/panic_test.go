@@ -69,7 +69,7 @@ func TestApprovedCall_PanicMarksItFailed(t *testing.T) {
 	_, err := b.callNoWait(t, p, a, c)
 	wantRefused(t, err, toolcall.CodeApprovalPending)
 	id := b.onlyWaiting(t)
-	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &a.ID)) // a missing account panics
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &a.ID, "")) // a missing account panics
 	b.approve(t, p, id)
 	p.Executor.Stop(t.Context()) // waits for the call
 	row, err := b.Door().Calls().Approval(t.Context(), id)

@@ -254,7 +254,7 @@ func (q *UpstreamRequest) queryHash() []byte {
 	return sum[:]
 }
 
-// upstreamParams replaces a sealed requestState by the server's own, whose account the request is for.
+// upstreamParams replaces a sealed requestState by the server's own. The request is for the account that got it.
 func (rs *requestSender) upstreamParams(q *UpstreamRequest) (json.RawMessage, error) {
 	handle, _ := findMember(q.Params, "requestState")
 	if handle == nil {

@@ -48,14 +48,14 @@ select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_na
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
-       credentials.connected_at, credentials.created_at as stored_at
+       credentials.connected_at, credentials.created_at as stored_at, coalesce(credentials.name, '')::text as account_name
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 left join credentials on credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
 where agent_grants.tenant_id = $1 and agent_grants.agent_id = any($2::uuid[]) and connectors.credential_mode = 'per_agent'
   and connectors.auth_type <> 'none'
-order by lower(agents.name), agents.id, lower(connectors.name), connectors.id
+order by lower(agents.name), agents.id, lower(connectors.name), connectors.id, credentials.name
 limit $3
 `
 
@@ -78,9 +78,10 @@ type AgentAccountsRow struct {
 	Status        string
 	ConnectedAt   *time.Time
 	StoredAt      *time.Time
+	AccountName   string
 }
 
-// The credential of each agent at each granted connector in mode per_agent. The status is empty if the credential is
+// The credentials of each agent at each granted connector in mode per_agent. The status is empty if the credential is
 // missing.
 func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID, maxRows int32) ([]AgentAccountsRow, error) {
 	rows, err := q.db.Query(ctx, agentAccounts, tenantID, agents, maxRows)
@@ -110,6 +111,7 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 			&i.Status,
 			&i.ConnectedAt,
 			&i.StoredAt,
+			&i.AccountName,
 		); err != nil {
 			return nil, err
 		}
@@ -210,7 +212,7 @@ func (q *Queries) ConnectedRequests(ctx context.Context, tenantID connectors.Ten
 
 const connectorAccounts = `-- name: ConnectorAccounts :many
 with accounts as (
-    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type,
+    select agents.tenant_id, agents.id, agents.slug, agents.name, connectors.auth_type, credentials.id as credential_id, coalesce(credentials.name, '')::text as account_name,
            exists (select from agent_grants
                    where agent_grants.tenant_id = agents.tenant_id and agent_grants.agent_id = agents.id and agent_grants.connector_id = connectors.id) as granted,
            coalesce(
@@ -218,10 +220,10 @@ with accounts as (
                     when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                          and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired'
                     else credentials.status end, '')::text as status,
-           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and lapses.at < now() + make_interval(secs => $4::double precision)
+           case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and lapses.at < now() + make_interval(secs => $3::double precision)
                 then lapses.at end as expiring_at
     from agents
-    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = $1
+    join connectors on connectors.tenant_id = agents.tenant_id and connectors.id = $4
     left join credentials
         on credentials.tenant_id = agents.tenant_id and credentials.connector_id = connectors.id and credentials.agent_id = agents.id
     cross join lateral (
@@ -234,42 +236,45 @@ with accounts as (
       and ($7::uuid is null
            or exists (select from personal_agents
                       where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = $7))
-      and ($8::text is null or (lower(agents.name), agents.id) > (lower($8), $9::uuid))
+      and ($8::text is null
+           or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower($8), $9::uuid, $10::text))
 )
-select accounts.id as agent_id, accounts.slug, accounts.name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
        coalesce(credentials.error, '')::text as error, credentials.upstream, credentials.updated_at
 from accounts
 left join credentials
-    on credentials.tenant_id = accounts.tenant_id and credentials.connector_id = $1 and credentials.agent_id = accounts.id
-where case $2::text
+    on credentials.tenant_id = accounts.tenant_id and credentials.id = accounts.credential_id
+where case $1::text
           when 'stored' then accounts.status <> ''
           when 'missing' then accounts.status = '' and accounts.granted
           when 'connected' then accounts.status = 'active'
           when 'attention' then accounts.status not in ('', 'active') or accounts.expiring_at is not null
           else true end
-order by lower(accounts.name), accounts.id
-limit $3
+order by lower(accounts.name), accounts.id, accounts.account_name
+limit $2
 `
 
 type ConnectorAccountsParams struct {
-	ConnectorID connectors.ConnectorID
-	State       string
-	MaxRows     int32
-	Seconds     float64
-	TenantID    connectors.TenantID
-	Pattern     string
-	Person      *uuid.UUID
-	AfterName   *string
-	AfterID     *uuid.UUID
+	State        string
+	MaxRows      int32
+	Seconds      float64
+	ConnectorID  connectors.ConnectorID
+	TenantID     connectors.TenantID
+	Pattern      string
+	Person       *uuid.UUID
+	AfterName    *string
+	AfterID      *uuid.UUID
+	AfterAccount *string
 }
 
 type ConnectorAccountsRow struct {
 	AgentID     uuid.UUID
 	Slug        string
 	Name        string
+	AccountName string
 	Granted     bool
 	Status      string
 	ExpiringAt  time.Time
@@ -285,20 +290,21 @@ type ConnectorAccountsRow struct {
 	UpdatedAt   *time.Time
 }
 
-// The agents, each with its credential at a connector in mode per_agent. If the credential is missing, the status is empty
+// The agents, each with its credentials at a connector in mode per_agent, one in a row. If the credential is missing, the status is empty
 // and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
 // Patchbay cannot refresh beyond that. A person sees their personal agents alone.
 func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsParams) ([]ConnectorAccountsRow, error) {
 	rows, err := q.db.Query(ctx, connectorAccounts,
-		arg.ConnectorID,
 		arg.State,
 		arg.MaxRows,
 		arg.Seconds,
+		arg.ConnectorID,
 		arg.TenantID,
 		arg.Pattern,
 		arg.Person,
 		arg.AfterName,
 		arg.AfterID,
+		arg.AfterAccount,
 	)
 	if err != nil {
 		return nil, err
@@ -311,6 +317,7 @@ func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsPa
 			&i.AgentID,
 			&i.Slug,
 			&i.Name,
+			&i.AccountName,
 			&i.Granted,
 			&i.Status,
 			&i.ExpiringAt,

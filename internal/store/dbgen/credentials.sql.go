@@ -55,22 +55,23 @@ func (q *Queries) AccountNames(ctx context.Context, arg AccountNamesParams) ([]s
 }
 
 const agentCredentials = `-- name: AgentCredentials :many
-select connectors.slug, connectors.name, connectors.auth_type, coalesce(
+select connectors.slug, connectors.name, connectors.auth_type, coalesce(credentials.name, '')::text as account_name, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status
 from connectors
 left join credentials on credentials.tenant_id = connectors.tenant_id
     and credentials.connector_id = connectors.id and credentials.agent_id = $1::uuid
 where connectors.tenant_id = $2 and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
-order by lower(connectors.name), connectors.id
+order by lower(connectors.name), connectors.id, credentials.name
 limit $3
 `
 
 type AgentCredentialsRow struct {
-	Slug     string
-	Name     string
-	AuthType connectors.AuthType
-	Status   string
+	Slug        string
+	Name        string
+	AuthType    connectors.AuthType
+	AccountName string
+	Status      string
 }
 
 // The agent's status at each connector in mode per_agent. Empty: no credential is stored.
@@ -87,6 +88,7 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 			&i.Slug,
 			&i.Name,
 			&i.AuthType,
+			&i.AccountName,
 			&i.Status,
 		); err != nil {
 			return nil, err

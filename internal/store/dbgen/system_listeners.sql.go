@@ -157,7 +157,10 @@ select upstream_listeners.tenant_id,
        (connectors.version <> upstream_listeners.version
         or upstream_listeners.credential_id is not null
            and (credentials.id is null or credentials.status <> 'active'
-                or credentials.version <> upstream_listeners.credential_version))::boolean as stale
+                or credentials.version <> upstream_listeners.credential_version
+                or not credentials.syncs and exists (select from credentials chosen
+                                                     where chosen.tenant_id = upstream_listeners.tenant_id and chosen.connector_id = upstream_listeners.connector_id
+                                                       and chosen.syncs and (chosen.agent_id is null) = (credentials.agent_id is null))))::boolean as stale
 from upstream_listeners
 join connectors on connectors.tenant_id = upstream_listeners.tenant_id and connectors.id = upstream_listeners.connector_id
 left join credentials on credentials.tenant_id = upstream_listeners.tenant_id and credentials.id = upstream_listeners.credential_id
@@ -170,7 +173,7 @@ type OwnedListenersRow struct {
 	Stale       bool
 }
 
-// stale: settings or credential changed after the stream was opened.
+// stale: settings, credential or the choice of the account changed after the stream was opened.
 // @sqlc-vet-disable tenant-scope
 func (q *Queries) OwnedListeners(ctx context.Context, instanceID *connectors.InstanceID) ([]OwnedListenersRow, error) {
 	rows, err := q.db.Query(ctx, ownedListeners, instanceID)

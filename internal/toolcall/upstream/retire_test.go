@@ -75,7 +75,7 @@ func TestReview_EndsUnusedSessions(t *testing.T) {
 			b.saveCredential(t, b.Tenant, c, nil, connectors.Secret{Token: "two"})
 		},
 		"revoked": func(b *bench, c connectors.Connector) {
-			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil))
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
 			b.pool.InvalidateCredentials(b.Tenant, c.ID)
 		},
 	} {
@@ -135,7 +135,7 @@ func TestUse_RevokedCredentialEndsSession(t *testing.T) {
 	b := newBench(t)
 	c := b.newSharedConnector(t)
 	must(t, b.call(t.Context(), b.newRequest(c)))
-	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil))
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
 	b.pool.InvalidateCredentials(b.Tenant, c.ID)
 	if err := b.call(t.Context(), b.newRequest(c)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("err = %v", err)

@@ -1,0 +1,163 @@
+package toolcall_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+
+	"patchbay/internal/connectors"
+	"patchbay/internal/mcp"
+	"patchbay/internal/toolcall"
+)
+
+// accountChanges make another account of the connector the one of the agent's grant.
+var accountChanges = map[string]func(testing.TB, *bench, connectors.Connector, connectors.Agent){
+	"the grant binds another": func(t testing.TB, b *bench, c connectors.Connector, a connectors.Agent) {
+		must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true, Accounts: []string{"home"}}))
+	},
+	"another takes its name": func(t testing.TB, b *bench, c connectors.Connector, _ connectors.Agent) {
+		must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, "work"))
+		b.saveAccount(t, c, nil, "work", "of-home")
+	},
+	"the names are swapped": func(t testing.TB, b *bench, c connectors.Connector, a connectors.Agent) {
+		for _, names := range [][2]string{{"work", "was-work"}, {"home", "work"}} {
+			must(t, b.Door().Accounts().Rename(t.Context(), c.ID, nil, names[0], names[1]))
+		}
+		must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true, Accounts: []string{"work"}}))
+	},
+}
+
+// pinnedBench is a connector with the accounts work and home, and an agent of the first.
+type pinnedBench struct {
+	*bench
+	c connectors.Connector
+	a connectors.Agent
+
+	mu     sync.Mutex
+	atHome []string // methods of requests with the other account
+}
+
+func newPinnedBench(t testing.TB, approval connectors.ApprovalMode, answers map[string]func(string) string) *pinnedBench {
+	t.Helper()
+	b := &pinnedBench{bench: newBench(t, withModernDialer)}
+	b.c = b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, b.c, nil, "work", "of-work")
+	b.saveAccount(t, b.c, nil, "home", "of-home")
+	b.a = b.newGrantedAgent(t, b.c, func(a *connectors.Agent) { a.Approval = approval })
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: b.a.ID, ConnectorID: b.c.ID, AllTools: true, Accounts: []string{"work"}}))
+	answer := answerModern(answers)
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if r.Header.Get("Authorization") == "Bearer of-home" && m.Method != "server/discover" {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.atHome = append(b.atHome, m.Method)
+		}
+		return answer(w, r, m)
+	})
+	return b
+}
+
+func (b *pinnedBench) wantNoOther(t testing.TB) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.atHome) > 0 {
+		t.Errorf("requests with another account: %v", b.atHome)
+	}
+}
+
+func TestPinnedAccount_IsThatOfTheApproval(t *testing.T) {
+	t.Parallel()
+	for name, change := range accountChanges {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newPinnedBench(t, connectors.ApprovalAlwaysAsk, map[string]func(string) string{
+				"tools/call": func(string) string { return `{"resultType":"complete","content":[]}` },
+			})
+			answers, id := b.startWaiting(t, b.a, b.c, b.process)
+			change(t, b.bench, b.c, b.a)
+			b.approve(t, b.process, id)
+			wantRefused(t, receive(t, answers).err, toolcall.CodeUnavailable)
+			b.wantNoOther(t)
+		})
+	}
+}
+
+func TestPinnedAccount_AnotherAsksAgain(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAlwaysAsk, nil)
+	for waiting, account := range []string{"work", "home"} {
+		must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: b.a.ID, ConnectorID: b.c.ID, AllTools: true, Accounts: []string{account}}))
+		for range 2 {
+			_, err := b.callNoWait(t, b.process, b.a, b.c)
+			wantRefused(t, err, toolcall.CodeApprovalPending)
+		}
+		n, err := b.Door().Calls().CountOpenApprovals(t.Context(), b.a.ID)
+		must(t, err)
+		if n != waiting+1 {
+			t.Errorf("%s: %d calls wait", account, n)
+		}
+	}
+}
+
+func TestPinnedAccount_IsThatOfTheTask(t *testing.T) {
+	t.Parallel()
+	for name, change := range accountChanges {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := `{"resultType":"complete","taskId":"own-id","status":"working"}`
+			b := newPinnedBench(t, connectors.ApprovalAuto, map[string]func(string) string{
+				"tools/call": func(string) string {
+					return `{"resultType":"task","taskId":"own-id","status":"working","pollIntervalMs":100}`
+				},
+				"tasks/get":    func(string) string { return task },
+				"tasks/cancel": func(string) string { return `{"resultType":"complete"}` },
+			})
+			request := b.order(t, b.process, b.a, b.c, "search", "")
+			request.Task = true
+			out, err := b.Call(t.Context(), request)
+			must(t, err)
+			params := taskParams(t, out.Raw)
+			_, err = b.TaskRequest(t.Context(), request.View, request.Client, "tasks/get", params)
+			must(t, err)
+			change(t, b.bench, b.c, b.a)
+			now := b.order(t, b.process, b.a, b.c, "search", "")
+			for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+				_, err = b.TaskRequest(t.Context(), now.View, now.Client, method, params)
+				wantRefused(t, err, toolcall.CodeUnavailable)
+			}
+			b.wantNoOther(t)
+		})
+	}
+}
+
+func TestPinnedAccount_IsThatOfTheServersState(t *testing.T) {
+	t.Parallel()
+	for name, change := range accountChanges {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newPinnedBench(t, connectors.ApprovalAuto, map[string]func(string) string{"tools/call": func(string) string {
+				return `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{}}},"requestState":"s"}`
+			}})
+			request := b.order(t, b.process, b.a, b.c, "search", "")
+			request.MultiRound, request.Capabilities = true, json.RawMessage(`{"elicitation":{}}`)
+			markModern(&request)
+			out, err := b.Call(t.Context(), request)
+			must(t, err)
+			if !out.InputRequired {
+				t.Fatalf("raw = %s", out.Raw)
+			}
+			var required struct{ RequestState json.RawMessage }
+			must(t, json.Unmarshal(out.Raw, &required))
+			change(t, b.bench, b.c, b.a)
+			again := b.order(t, b.process, b.a, b.c, "search", "")
+			again.MultiRound, again.Capabilities = true, request.Capabilities
+			again.Input = &mcp.Input{Responses: json.RawMessage(`{"k":1}`), State: required.RequestState}
+			markModern(&again)
+			_, err = b.Call(t.Context(), again)
+			wantRefused(t, err, toolcall.CodeUnavailable)
+			b.wantNoOther(t)
+		})
+	}
+}
