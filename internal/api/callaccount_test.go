@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"patchbay/internal/connectors"
@@ -55,20 +56,25 @@ func TestToolCall_NamesAccountUntilReplaced(t *testing.T) {
 func TestApprovals_NameTheAccount(t *testing.T) {
 	t.Parallel()
 	w := newCallWorld(t, connectors.ApprovalAlwaysAsk)
-	waits := w.createCall(t, "echo", `{"text": "please"}`).want(http.StatusCreated)
 	viewer := w.createKey(t, connectors.RoleViewer)
-	account := func() any {
-		list := w.call(t, viewer, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any)
-		if len(list) != 1 || list[0].(map[string]any)["id"] != waits["id"] {
-			t.Fatalf("approvals %v", list)
+	w.createCall(t, "echo", `{"text": "please"}`).want(http.StatusCreated)
+	credential := w.saveAccount(t, w.connector, nil, "team@provider.example", false)
+	accounts := func() (all []any) {
+		for _, item := range w.call(t, viewer, http.MethodGet, "/api/v1/approvals", nil).want(http.StatusOK)["items"].([]any) {
+			all = append(all, item.(map[string]any)["account"])
 		}
-		return list[0].(map[string]any)["account"]
+		return all
 	}
-	if got := account(); got != nil {
-		t.Errorf("without an account: %v", got)
+	if got := accounts(); !slices.Equal(got, []any{nil}) {
+		t.Errorf("asked without an account: %v", got)
 	}
-	w.saveAccount(t, w.connector, nil, "team@provider.example", false)
-	if got := account(); got != "team@provider.example" {
-		t.Errorf("with the shared account: %v", got)
+	id := w.createPendingCall(t, w.Tenant, w.agent, w.connector)
+	w.createApproval(t, w.Tenant, w.agent, w.connector, id, credential)
+	if got := accounts(); !slices.Equal(got, []any{"team@provider.example", nil}) {
+		t.Errorf("asked with the shared account: %v", got)
+	}
+	w.saveAccount(t, w.connector, nil, "other@provider.example", true)
+	if got := accounts(); !slices.Equal(got, []any{nil, nil}) {
+		t.Errorf("after another one took its place: %v", got)
 	}
 }

@@ -18,6 +18,8 @@ var harmlessOperations = map[string]string{
 	"POST /api/v1/connectors/{id}/ping":                              "it stores nothing",
 	"POST /api/v1/connectors/{id}/sync_tools":                        "it only reads",
 	"POST /connectors/{id}/sync_tools":                               "it only reads",
+	"PATCH /api/v1/connectors/{id}/credential":                       "no account ends, and the choice can be taken back",
+	"PATCH /api/v1/connectors/{id}/agents/{agent}/credential":        "no account ends, and the choice can be taken back",
 	"POST /api/v1/sync_tools":                                        "it only reads",
 	"POST /api/v1/sync_runs/{id}/cancel":                             "it closes, and another sync can begin",
 	"PATCH /api/v1/connectors/{id}/operations":                       "daily work on tools, and each new one waits for review",

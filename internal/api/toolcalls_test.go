@@ -32,14 +32,17 @@ func (w *world) createPendingCall(t *testing.T, tenant connectors.TenantID, a co
 	return call.ID
 }
 
-// createApproval makes a call wait for approval.
-func (w *world) createApproval(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID) {
+// createApproval makes a call wait for approval, with an account if one is given.
+func (w *world) createApproval(t *testing.T, tenant connectors.TenantID, a connectors.Agent, c connectors.Connector, id connectors.ToolCallID, account ...connectors.CredentialID) {
 	t.Helper()
-	_, _, err := w.St.Tenant(tenant).Calls().RequestApproval(t.Context(), store.NewApproval{
+	n := store.NewApproval{
 		ID: id, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: connectors.ExposedName(c.Slug, "search"), CallHash: []byte(id.String()),
 		Call: `{"q":"x"}`, ExpiresAt: time.Now().Add(time.Hour),
-	})
-	if err != nil {
+	}
+	if len(account) > 0 {
+		n.Account = account[0]
+	}
+	if _, _, err := w.St.Tenant(tenant).Calls().RequestApproval(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -113,7 +113,7 @@ func (b *Broker) ReadLink(ctx context.Context, token secret.Text) (LinkPage, err
 		return LinkPage{}, err
 	}
 	i := LinkPage{
-		Tenant: tenant.Name, Connector: p.connector.Name, CredentialURL: p.connector.CredentialURL(), MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt, Account: p.account,
+		Tenant: tenant.Name, Connector: p.connector.Name, CredentialURL: p.connector.CredentialURL(), MadeBy: l.MadeBy.Name, ExpiresAt: l.ExpiresAt, Account: p.shownAccount(),
 	}
 	if p.agent != nil {
 		i.Agent = p.agent.Name

@@ -99,6 +99,14 @@ func (t target) auditSubject() store.StateReader {
 	return store.OfAccount(t.connector.ID, t.agentID(), t.account)
 }
 
+// shownAccount is the account's name; empty: it is the owner's only one.
+func (t target) shownAccount() string {
+	if t.account == connectors.DefaultAccount {
+		return ""
+	}
+	return t.account
+}
+
 // describeEvent adds connector and agent to an audit event.
 func (t target) describeEvent(e store.Event) store.Event {
 	e.Target = t.connector.Slug
@@ -106,8 +114,8 @@ func (t target) describeEvent(e store.Event) store.Event {
 	if t.agent != nil {
 		e.Detail["agent_id"], e.Detail["agent"] = t.agent.ID.String(), t.agent.Slug
 	}
-	if t.account != "" {
-		e.Detail["account"] = t.account
+	if name := t.shownAccount(); name != "" {
+		e.Detail["account"] = name
 	}
 	return e
 }
