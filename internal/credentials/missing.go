@@ -64,7 +64,12 @@ func (r *Resolver) ExplainMissing(ctx context.Context, tenant connectors.TenantI
 		missing = fault.Errorf(fault.Conflict, "The grant of the connector %q is for the account %q, which isn't usable. Connect it, or choose another one in the grant.", c.Name, of.Name).
 			WithType(store.TypeAccountRequired)
 	}
-	if !ok || !hasToken(c.Auth.Type) {
+	switch {
+	case !ok:
+		return missing
+	case of == Account{}:
+		return r.ExplainMissingForSync(ctx, tenant, c)
+	case !hasToken(c.Auth.Type):
 		return missing
 	}
 	g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, owner, of.Name)

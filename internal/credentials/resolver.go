@@ -102,7 +102,7 @@ type Credential struct {
 // Account names an account at a connector.
 type Account struct {
 	Agent *connectors.AgentID // that uses it; nil: shared credentials only
-	Name  string              // among those of its owner; empty: the only one
+	Name  string              // among those of its owner; empty: the only one, and for no agent the one that syncs use
 }
 
 // Headers returns the headers that the account sends to the connector, unless it is managed or the operator's. A missing or dead credential is
@@ -137,6 +137,8 @@ func (r *Resolver) resolveAccount(
 	switch {
 	case !ok:
 		return nil, nil
+	case of == Account{}: // of no agent, and shared
+		return r.ResolveForSync(ctx, tenant, c)
 	case hasToken(c.Auth.Type):
 		return r.resolveGrant(ctx, tenant, c, Account{Agent: owner, Name: of.Name}, caller)
 	}

@@ -27,12 +27,12 @@ type MethodRequest struct {
 // own object. The record is stored when SendMethod returns. Its id is zero if nothing was sent, with a fault about the fields
 // method, params and agent.
 func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (json.RawMessage, connectors.ToolCall, error) {
-	view, err := c.newMethodView(ctx, actor, connector, m)
+	view, accounts, err := c.newMethodView(ctx, actor, connector, m)
 	if err != nil {
 		return nil, connectors.ToolCall{}, err
 	}
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
-		View: view, Connector: &agentview.ConnectorView{Connector: connector}, Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
+		View: view, Connector: newAdminConnector(connector, accounts), Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
 		Notify: m.Notify || connectors.IsNotification(m.Method), Source: m.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true,
 		Client: Client{Caller: actor.Caller()},
 	})
@@ -46,34 +46,53 @@ func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector c
 }
 
 // newMethodView returns the view of a request's agent, or of none. It refuses what the connector does not allow.
-func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (*agentview.View, error) {
+func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (*agentview.View, []string, error) {
 	if err := actor.Require(connectors.PermManage); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !connector.AllowsMethod(m.Method) {
-		return nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The connector %q doesn't allow this method.", connector.Slug)})
+		return nil, nil, fault.InvalidFields(fault.Field{Location: "method", Message: fmt.Sprintf("The connector %q doesn't allow this method.", connector.Slug)})
 	}
 	return c.newAdminView(ctx, actor, connector, m.Agent)
 }
 
-// newAdminView returns the view of an agent with a credential that an admin uses, or of none.
-func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref) (*agentview.View, error) {
+// newAdminConnector is the connector of an admin's request, with the accounts of newAdminView.
+func newAdminConnector(c connectors.Connector, accounts []string) *agentview.ConnectorView {
+	return &agentview.ConnectorView{Connector: c, Grant: connectors.Grant{Accounts: accounts}}
+}
+
+// boundAccounts returns the accounts that the agent's grant binds; nil: none.
+func boundAccounts(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, connector connectors.ConnectorID) ([]string, error) {
+	granted, err := tx.Agents().Grant(ctx, agent, connector)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return granted.Grant.Accounts, err
+}
+
+// newAdminView returns the view of an agent with a credential that an admin uses, or of none, and the accounts that the agent's grant
+// binds.
+func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref) (view *agentview.View, accounts []string, err error) {
 	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
 	case !connector.Enabled:
-		return nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
+		return nil, nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
 	case perAgent && agent == "":
-		return nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
+		return nil, nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
 	}
-	view := &agentview.View{Tenant: actor.Tenant}
+	view = &agentview.View{Tenant: actor.Tenant}
 	if agent == "" {
-		return view, nil
+		return view, nil, nil
 	}
-	return view, c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+	err = c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if view.Agent, err = tx.Agents().Get(ctx, agent); err != nil {
+			return err
+		}
+		if accounts, err = boundAccounts(ctx, tx, view.Agent.ID, connector.ID); err != nil {
 			return err
 		}
 		return actor.RequireUse(ctx, tx.Accounts(), view.Agent.ID)
 	})
+	return view, accounts, err
 }
 
 // methodRefusal returns why an agent may not send a method outside MCP; nil: it may.

@@ -62,6 +62,7 @@ func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request Call
 	var connector connectors.Connector
 	var tool connectors.Tool
 	var agent connectors.Agent
+	var accounts []string
 	err = c.o.Store.Tenant(own.Actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if connector, err = tx.Connectors().Get(ctx, own.Connector); err != nil {
 			return err
@@ -69,7 +70,10 @@ func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request Call
 		if tool, err = tx.Tools().Get(ctx, connector.ID, own.Tool); err != nil || own.Account == "" {
 			return err
 		}
-		agent, err = tx.Agents().Get(ctx, own.Account)
+		if agent, err = tx.Agents().Get(ctx, own.Account); err != nil {
+			return err
+		}
+		accounts, err = boundAccounts(ctx, tx, agent.ID, connector.ID)
 		return err
 	})
 	if err == nil {
@@ -83,6 +87,7 @@ func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request Call
 		Client: Client{Caller: own.Actor.Caller()},
 	}
 	request.View, request.Tool = agentview.NewOwnTool(own.Actor.Tenant, connector, tool, agent)
+	request.Tool.Connector.Grant.Accounts = accounts
 	if request.Tool.BlockedBy != "" {
 		return request, "", fault.Errorf(fault.Conflict, "%s", blockedRefusal(request.Tool).Sentence)
 	}
@@ -156,6 +161,7 @@ func (z *authorizer) recheckOwnTool(ctx context.Context, a *activeCall) error {
 		return &RefusalError{Code: CodeHeld, Sentence: "The tool changed meanwhile. Look at its definition, and call it again."}
 	}
 	request := *a.request
+	current.Connector.Grant.Accounts = a.connector.Grant.Accounts // another choice does not change the call
 	request.View, request.Tool = view, current
 	a.request, a.connector = &request, current.Connector
 	return nil

@@ -161,3 +161,28 @@ func TestPinnedAccount_IsThatOfTheServersState(t *testing.T) {
 		})
 	}
 }
+
+func TestOwnCall_UsesTheAccountOfSyncsOrOfTheGrant(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shared := b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, shared, nil, "work", "of-work")
+	b.saveAccount(t, shared, nil, "home", "of-home")
+	for _, account := range []string{"home", "work"} {
+		must(t, b.Door().Accounts().ChooseForSyncs(t.Context(), shared.ID, nil, account))
+		call, err := b.runOwn(t, b.ownCall(shared, "read", `{}`))
+		must(t, err)
+		if n := b.remote.callsWith("Bearer of-" + account); n != 1 || call.Status != connectors.CallSuccess {
+			t.Errorf("%s: %d calls, %+v", account, n, call)
+		}
+	}
+	own := b.connector(t, b.remote, perAgent)
+	a := b.newBoundAgent(t, own, "home")
+	b.saveAccount(t, own, &a.ID, "work", "agents-work")
+	b.saveAccount(t, own, &a.ID, "home", "agents-home")
+	request := b.ownCall(own, "read", `{}`)
+	request.Account = connectors.Ref(a.Slug)
+	if _, err := b.runOwn(t, request); err != nil || b.remote.callsWith("Bearer agents-home") != 1 {
+		t.Errorf("the grant's account served no call: %v", err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 )
 
 // attempt is one session to try, with a credential or without (nil). The next attempt follows only if the
@@ -35,12 +36,16 @@ func (s *Syncer) planAttempts(
 		return []attempt{anonymous}, nil
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent && agent != nil {
-		credential, err := s.credentials.Resolve(ctx, tenant, c, credentials.Account{Agent: agent})
+		account, err := s.agentAccount(ctx, tenant, c, *agent)
+		if err != nil {
+			return nil, err
+		}
+		credential, err := s.credentials.Resolve(ctx, tenant, c, account)
 		switch {
 		case err != nil:
 			return nil, err
 		case credential == nil:
-			return nil, s.credentials.ExplainMissing(ctx, tenant, c, credentials.Account{Agent: agent})
+			return nil, s.credentials.ExplainMissing(ctx, tenant, c, account)
 		default:
 			return []attempt{{credential: credential}}, nil
 		}
@@ -56,6 +61,17 @@ func (s *Syncer) planAttempts(
 	default:
 		return []attempt{anonymous, {credential: credential}}, nil
 	}
+}
+
+// agentAccount returns the account of the agent's grant.
+func (s *Syncer) agentAccount(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID,
+) (credentials.Account, error) {
+	granted, err := s.store.Tenant(tenant).Agents().Grant(ctx, agent, c.ID)
+	if fault.Is(err, fault.NotFound) {
+		err = nil
+	}
+	return credentials.Account{Agent: &agent, Name: granted.Grant.Account()}, err
 }
 
 // authBehaviour derives from an attempt how the server authenticates; empty: unknown. A list alone does not

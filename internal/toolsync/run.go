@@ -113,7 +113,10 @@ func (r *run) fetchTools(ctx context.Context) (mcp.ToolList, error) {
 func (r *run) explainMissing(ctx context.Context, refusal error) error {
 	var err error
 	if r.connector.CredentialMode == connectors.CredentialPerAgent && r.agent != nil {
-		err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, credentials.Account{Agent: r.agent})
+		var account credentials.Account
+		if account, err = r.agentAccount(ctx, r.tenant, r.connector, *r.agent); err == nil {
+			err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, account)
+		}
 	} else {
 		err = r.credentials.ExplainMissingForSync(ctx, r.tenant, r.connector)
 	}
