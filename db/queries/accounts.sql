@@ -7,16 +7,17 @@ join users on users.id = p.user_id
 where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 
 -- name: AgentAccounts :many
--- The credentials of each agent at each granted connector in mode per_agent. The status is empty if the credential is
--- missing.
+-- The credentials of each agent at each granted connector in mode per_agent. The status is empty if none is stored. bound: the
+-- account that the grant binds; empty: none.
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
+       coalesce(agent_grants.accounts[1], '')::text as bound, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.syncs, false)::boolean as syncs,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
-       credentials.connected_at, credentials.created_at as stored_at, coalesce(credentials.name, '')::text as account_name
+       credentials.connected_at, credentials.created_at as stored_at
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
@@ -85,7 +86,7 @@ set connected_at = now()
 where tenant_id = @tenant_id and agent_id = @agent_id::uuid and connector_id = @connector_id and connected_at is null;
 
 -- name: ConnectorAccounts :many
--- The agents, each with its credentials at a connector in mode per_agent, one in a row. If the credential is missing, the status is empty
+-- The agents, each with its credentials at a connector in mode per_agent. If the credential is missing, the status is empty
 -- and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
 -- Patchbay cannot refresh beyond that. A person sees their personal agents alone.
 with accounts as (
@@ -113,10 +114,9 @@ with accounts as (
       and (sqlc.narg(person)::uuid is null
            or exists (select from personal_agents
                       where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = sqlc.narg(person)))
-      and (sqlc.narg(after_name)::text is null
-           or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid, sqlc.narg(after_account)::text))
+      and (sqlc.narg(after_name)::text is null or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower(sqlc.narg(after_name)), sqlc.narg(after_id)::uuid, @after_account::text))
 )
-select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, coalesce(credentials.syncs, false)::boolean as syncs, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,

@@ -14,7 +14,7 @@ order by credentials.id
 limit @max_rows;
 
 -- name: AgentCredentials :many
--- The agent's status at each connector in mode per_agent. Empty: no credential is stored.
+-- The status of the agent's accounts at each connector in mode per_agent. Empty: no credential is stored.
 select connectors.slug, connectors.name, connectors.auth_type, coalesce(credentials.name, '')::text as account_name, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status

@@ -173,7 +173,7 @@ select connectors.id, connectors.slug, connectors.name, connectors.tool_count, c
        connectors.enabled, connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))::text as status,
        (grants.agent_id is not null)::boolean as granted,
        coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
-       named.tools::integer as tools, grants.approval, grants.until,
+       named.tools::integer as tools, grants.approval, grants.until, coalesce(grants.accounts[1], '')::text as account,
        coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        coalesce(grants.prompts, '')::text as prompts, coalesce(grants.resources, '')::text as resources,
        count(*) over () as count

@@ -219,7 +219,7 @@ where tenant_id = @tenant_id and connector_id = @connector_id;
 -- name: ExpiringCredentials :many
 -- Credentials that have expired or expire within @seconds, and that Patchbay cannot refresh beyond that.
 select connectors.slug as connector_slug, connectors.name as connector_name,
-       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name,
+       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name, credentials.name as account_name,
        lapses.at::timestamptz as lapses_at
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id

@@ -25,7 +25,7 @@ var notFoundRoutes = []string{
 	"POST /account/second-factor/confirm", "POST /account/second-factor/codes", "POST /account/second-factor/remove", // there is none
 	"POST /members/{id}/second-factor/remove",
 	"GET /account/connections/{agent}/{connector}", // the agent belongs to no member
-	"POST /account/connections/{agent}/{connector}/connect", "POST /account/connections/{agent}/{connector}/credential", "POST /account/connections/{agent}/{connector}/disconnect",
+	"POST /account/connections/{agent}/{connector}/connect", "POST /account/connections/{agent}/{connector}/credential", "POST /account/connections/{agent}/{connector}/disconnect", "POST /account/connections/{agent}/{connector}/account/rename",
 	"POST /account/programs/{id}/revoke",                        // authorized by another member
 	"POST /account/sessions/{id}/revoke",                        // another member's
 	"POST /settings/scim/rotate", "POST /settings/scim/disable", // it is off

@@ -36,11 +36,11 @@ type Link struct {
 // must have re-authenticated. It is Denied for a member's agent, which uses the member's own account: another
 // person must not be tricked into connecting theirs.
 func (b *Broker) Link(ctx context.Context, a auth.Actor, c connectors.Ref, agent *connectors.Ref, returnTo string) (Link, error) {
-	return b.linkAccount(ctx, a, StartRequest{Connector: c, Agent: agent, ReturnTo: returnTo})
+	return b.LinkFor(ctx, a, StartRequest{Connector: c, Agent: agent, ReturnTo: returnTo})
 }
 
-// linkAccount is Link for the account of a request.
-func (b *Broker) linkAccount(ctx context.Context, a auth.Actor, o StartRequest) (Link, error) {
+// LinkFor is Link for the account of a request.
+func (b *Broker) LinkFor(ctx context.Context, a auth.Actor, o StartRequest) (Link, error) {
 	if err := a.Require(connectors.PermOperate); err != nil {
 		return Link{}, err
 	}

@@ -39,7 +39,7 @@ func (b *Broker) LinkOrPageFor(ctx context.Context, a auth.Actor, o StartRequest
 		page.URL = b.credentialsPage(p)
 		return page, nil
 	}
-	return b.linkAccount(ctx, a, o)
+	return b.LinkFor(ctx, a, o)
 }
 
 // memberPage returns the page on which the agent's member connects an account.

@@ -40,7 +40,7 @@ type ConnectorAccount struct {
 // IsStored reports whether a credential is stored, usable or not.
 func (a ConnectorAccount) IsStored() bool { return a.Credential.Status != "" }
 
-// ConnectorAccounts lists the agents with their credentials at a connector, by the names of agent and account. It is empty for a
+// ConnectorAccounts lists the agents with their credentials at a connector, by the agent's name. It is empty for a
 // connector with a shared credential or without authentication.
 func (t Accounts) ConnectorAccounts(ctx context.Context, f ConnectorAccountFilter) (List[ConnectorAccount], error) {
 	name, id, account, err := f.Page.afterAccount("connector_accounts")
@@ -69,7 +69,7 @@ func toConnectorAccount(connector connectors.ConnectorID, r dbgen.ConnectorAccou
 	a := ConnectorAccount{
 		Granted: r.Granted,
 		Credential: connectors.Credential{
-			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Name: r.AccountName, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
+			ConnectorID: connector, AgentID: &agent, AgentSlug: r.Slug, AgentName: r.Name, Name: r.AccountName, Syncs: r.Syncs, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Identity: decodeIdentity(r.Identity),
 			Scopes:   r.Scopes, ExpiresAt: toUTC(r.ExpiresAt), RefreshedAt: toUTC(r.RefreshedAt), LastUsedAt: toUTC(r.LastUsedAt), Error: r.Error,
 		},

@@ -44,7 +44,7 @@ func (t Connectors) AgentCredentials(ctx context.Context, id connectors.AgentID)
 	}
 	all := make([]AgentCredential, len(rows))
 	for i, r := range rows {
-		all[i] = AgentCredential{ConnectorSlug: r.Slug, ConnectorName: r.Name, AuthType: r.AuthType, Status: connectors.CredentialStatus(r.Status)}
+		all[i] = AgentCredential{ConnectorSlug: r.Slug, ConnectorName: r.Name, Name: r.AccountName, AuthType: r.AuthType, Status: connectors.CredentialStatus(r.Status)}
 	}
 	return all, nil
 }

@@ -220,6 +220,7 @@ func (t Accounts) ExpiringCredentials(ctx context.Context, within time.Duration,
 	all := make([]ExpiringCredential, len(rows))
 	for i, r := range rows {
 		all[i] = ExpiringCredential{
+			Name:          r.AccountName,
 			ConnectorSlug: r.ConnectorSlug, ConnectorName: r.ConnectorName, AgentSlug: r.AgentSlug, AgentName: r.AgentName,
 			EndsAt: r.LapsesAt.UTC(),
 		}

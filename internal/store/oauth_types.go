@@ -132,6 +132,7 @@ type ExpiringCredential struct {
 	ConnectorName string
 	AgentSlug     string // empty: the shared one
 	AgentName     string
+	Name          string // of the account
 	EndsAt        time.Time
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 )
 
@@ -132,14 +133,19 @@ func (p Page) afterNamed(list string) (*string, *uuid.UUID, error) {
 	return &at[0], id, err
 }
 
-// afterAccount decodes a cursor with an agent's name and id, and an account's name; nil: first page.
-func (p Page) afterAccount(list string) (agent *string, id *uuid.UUID, account *string, err error) {
+// afterAccount decodes a cursor with the name and the id of an agent and the name of its account; nil: first page. A previous release
+// wrote no account.
+func (p Page) afterAccount(list string) (*string, *uuid.UUID, string, error) {
 	at, err := p.parseCursor(list, 3)
-	if at == nil || err != nil {
-		return nil, nil, nil, err
+	if err != nil {
+		name, id, err := p.afterNamed(list)
+		return name, id, connectors.DefaultAccount, err
 	}
-	id, err = cursorID(at[1])
-	return &at[0], id, &at[2], err
+	if at == nil {
+		return nil, nil, "", nil
+	}
+	id, err := cursorID(at[1])
+	return &at[0], id, at[2], err
 }
 
 func cursorID(s string) (*uuid.UUID, error) {

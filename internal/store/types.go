@@ -66,6 +66,7 @@ type NewCredential struct {
 type AgentCredential struct {
 	ConnectorSlug string
 	ConnectorName string
+	Name          string                      // of the account; empty: none
 	AuthType      connectors.AuthType         // of the connector
 	Status        connectors.CredentialStatus // empty: none
 }

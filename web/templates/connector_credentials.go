@@ -2,6 +2,7 @@ package templates
 
 import (
 	"context"
+	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
@@ -29,9 +30,15 @@ type ConnectorCredentialsPage struct {
 //
 // For a secret, its form sends the secret fields (token; key; username and password; client_id and
 // client_secret or private_key) to Action, and the delete button posts to Action + "/delete". For an account,
-// the buttons post to Action + "/connect", "/connect-link" and "/disconnect".
+// the buttons post to Action + "/connect", "/connect-link" and "/disconnect". Each sends account. With add, account is the name of
+// another account of the owner, and former that of the only one so far. Account + "/rename" and "/syncs" change an account.
 type CredentialRow struct {
-	Key      string // unique on the page: "shared" or the agent's slug
+	Key      string // unique on the page: "shared" or the agent's slug, and the name of a second account
+	Owner    string // "shared" or the agent's slug
+	Name     string // of the account, among those of its owner
+	Last     bool   // it is the last one of its owner
+	Own      bool   // it is on the page of its own agent's member
+	Syncs    bool   // syncs use it, which is worth saying
 	Who      string // "All agents", or the agent's name
 	Href     string // the agent's page; empty: none
 	Member   string // the agent's owner; empty: the organisation
@@ -47,6 +54,12 @@ type CredentialRow struct {
 	ClientID string // the connector's, used by a machine without its own; empty: none
 	Form     Form   // with the errors of the last attempt
 	Open     bool   // the form is open
+	Rename   Form   // name
+	Renames  bool   // the form is open
+	Another  Form   // account and former, to add another account of the owner
+	Adds     bool   // the form is open
+
+	ChoosesSyncs bool // syncs may use it from now on
 
 	WorkloadTokens []string // names of tokens that the operator offers in place of a client secret; nil: none
 }
@@ -79,9 +92,10 @@ type MissingCredentialRow struct {
 
 // ConnectLink is a link, shown once.
 type ConnectLink struct {
-	For  string // the agent's name; empty: all agents
-	URL  string
-	Ends When
+	For     string // the agent's name; empty: all agents
+	Account string // its name; empty: the owner's only one
+	URL     string
+	Ends    When
 }
 
 func (r CredentialRow) secretField(ctx context.Context, name, label string) fieldProps {
@@ -132,6 +146,54 @@ func (p ConnectorCredentialsPage) buttonVariant(r CredentialRow) string {
 		return "primary"
 	}
 	return "outline"
+}
+
+// isNamed reports whether the account has a name that is worth showing.
+func (r CredentialRow) isNamed() bool {
+	return r.Name != "" && r.Name != connectors.DefaultAccount
+}
+
+// subjectText names the account after its owner, for buttons.
+func (r CredentialRow) subjectText() string {
+	if r.isNamed() {
+		return r.Who + " · " + r.Name
+	}
+	return r.Who
+}
+
+// accountFields are sent with each form of a named account.
+func (r CredentialRow) accountFields(more ...HiddenField) []HiddenField {
+	if r.isNamed() {
+		more = append(more, HiddenField{Name: "account", Value: r.Name})
+	}
+	return more
+}
+
+// changePath is the address of the forms that change an account.
+func (r CredentialRow) changePath() string {
+	return strings.TrimSuffix(r.Action, "/credential") + "/account"
+}
+
+// renameForm has the name so far, unless a refused one is shown again.
+func (r CredentialRow) renameForm() Form {
+	if r.Renames {
+		return r.Rename
+	}
+	return Form{Values: map[string]string{"name": r.Name}}
+}
+
+// addPath is the address of the form that adds an account.
+func (r CredentialRow) addPath(auth connectors.AuthType) string {
+	if auth == connectors.AuthOAuth2 {
+		return r.Action + "/connect"
+	}
+	return r.Action
+}
+
+// addedRow is the row for the secret's fields of another account.
+func (r CredentialRow) addedRow() CredentialRow {
+	r.Form, r.Key = r.Another, r.Key+".another"
+	return r
 }
 
 func (r CredentialRow) connectWord(ctx context.Context) string {

@@ -28,6 +28,7 @@ type OwnAgent struct {
 type OwnAccount struct {
 	Looks     bool   // the person may disconnect, but not connect
 	Key       string // unique on the page
+	Name      string // of the account, among those of the agent
 	Connector string
 	Mark      Mark   // of the connector
 	Host      string // of the server
@@ -52,6 +53,10 @@ type OwnAccountPage struct {
 	Problem string // why the last attempt failed
 	Row     OwnAccount
 	Form    Form // of the secret
+	Rename  Form // name
+	Renames bool // the form is open
+	Another Form // account and former
+	Adds    bool // the form is open
 }
 
 // usesOAuth reports whether the person signs in at the server instead of entering a secret.
@@ -80,7 +85,26 @@ func (a OwnAccount) buttonText(ctx context.Context) string {
 
 // secretRow is the row for the secret's fields.
 func (p OwnAccountPage) secretRow() CredentialRow {
-	return CredentialRow{Key: p.Row.Key, Form: p.Form}
+	row := p.Row.credentialRow()
+	row.Form, row.Rename, row.Renames, row.Another, row.Adds = p.Form, p.Rename, p.Renames, p.Another, p.Adds
+	return row
+}
+
+// credentialRow is the row for the account's name and its forms.
+func (a OwnAccount) credentialRow() CredentialRow {
+	row := CredentialRow{Key: a.Key, Name: a.Name, Stored: a.Stored, Last: true, Own: true, Who: a.Connector, Account: a.Account, Action: a.Path}
+	if !a.usesOAuth() {
+		row.Action += "/credential"
+	}
+	return row
+}
+
+// pageHref is the address of the account's page.
+func (a OwnAccount) pageHref() string {
+	if a.credentialRow().isNamed() {
+		return a.Path + "?account=" + a.Name
+	}
+	return a.Path
 }
 
 func (p OwnAccountPage) pageTitle(ctx context.Context) string {

@@ -23,6 +23,8 @@ var routes = []string{
 	"GET /connectors/{id}/prompts", "GET /connectors/{id}/resources",
 	"GET /connectors/{id}/tools", "GET /connectors/{id}/tools/{name}", "GET /connectors/{id}/credentials", "GET /connectors/{id}/credentials/missing", "GET /connectors/{id}/runs", "GET /connectors/{id}/settings",
 	"POST /connectors/{id}/enabled", "POST /connectors/{id}/listen", "POST /connectors/{id}/ping", "POST /connectors/{id}/runs/{run}/cancel", "POST /connectors/{id}/methods", "POST /connectors/{id}/delete", "POST /connectors/{id}/sync_tools", "POST /connectors/{id}/credential", "POST /connectors/{id}/credential/delete",
+	"POST /connectors/{id}/account/rename", "POST /connectors/{id}/account/syncs", "POST /connectors/{id}/agents/{agent}/account/rename", "POST /connectors/{id}/agents/{agent}/account/syncs",
+	"POST /account/connections/{agent}/{connector}/account/rename",
 	"POST /connectors/{id}/connect", "POST /connectors/{id}/connect-link", "POST /connectors/{id}/disconnect", "POST /connectors/{id}/diagnose",
 	"POST /connectors/{id}/agents/{agent}/connect", "POST /connectors/{id}/agents/{agent}/connect-link", "POST /connectors/{id}/agents/{agent}/disconnect",
 	"GET /connect/{token}", "POST /connect/{token}",

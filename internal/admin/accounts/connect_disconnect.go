@@ -14,9 +14,13 @@ func (h *Handler) connectDisconnect(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	agent, _ := readPathAgent(r)
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	of, _ := readPostedAccount(r, f)
 	shell.ClearWriteDeadline(w)
-	if err := h.Connect.Disconnect(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent); err != nil {
+	if err := h.Connect.DisconnectAccount(r.Context(), shell.Actor(r), of.Connector, of.Agent, of.Name); err != nil {
 		return h.renderConnectError(w, r, c, err)
 	}
 	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{

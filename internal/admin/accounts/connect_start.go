@@ -24,12 +24,18 @@ func (h *Handler) connectStart(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	agent, _ := readPathAgent(r)
+	of, place := readPostedAccount(r, f)
+	if err := h.prepareAdded(r, f, of); err != nil {
+		return h.renderAccountError(w, r, place, f, "account", err)
+	}
 	shell.ClearWriteDeadline(w)
 	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{
-		Connector: shell.PathRef(r, "id"), Agent: agent, ReturnTo: respond.OwnPath(f.Text("return_to"), ""), Browser: h.sessionBinding(r),
+		Connector: of.Connector, Agent: of.Agent, Account: of.Name, ReturnTo: respond.OwnPath(f.Text("return_to"), ""), Browser: h.sessionBinding(r),
 		Replaces: f.Text("replace") == "true",
 	})
+	if _, failed := errors.AsType[*connect.StartError](err); err != nil && !failed && place.part == addPart {
+		return h.renderAccountError(w, r, place, f, "account", err)
+	}
 	if err != nil {
 		return h.renderConnectError(w, r, c, err)
 	}

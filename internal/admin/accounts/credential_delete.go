@@ -18,8 +18,12 @@ func (h *Handler) credentialDelete(w http.ResponseWriter, r *http.Request) error
 	if c.Auth.Type == connectors.AuthOAuth2 {
 		return h.connectDisconnect(w, r) // the server's token is revoked too
 	}
-	agent, _ := readPathAgent(r)
-	if err := h.Registry.DeleteCredential(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent); err != nil {
+	f, err := shell.ReadForm(r)
+	if err != nil {
+		return err
+	}
+	of, _ := readPostedAccount(r, f)
+	if err := h.Registry.DeleteAccount(r.Context(), shell.Actor(r), of); err != nil {
 		return err
 	}
 	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{

@@ -14,7 +14,6 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
-	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
 )
@@ -32,7 +31,7 @@ type credentialsPageState struct {
 	diagnosis *templates.Diagnosis
 
 	// A refused form.
-	row     string // the row's key
+	place   accountPlace
 	form    shell.PostedForm
 	problem *fault.Error
 }
@@ -98,12 +97,26 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 	}
 	for i := range page.Rows {
 		page.Rows[i].WorkloadTokens = offered
-		if state.problem != nil && page.Rows[i].Key == state.row {
-			page.Rows[i].Form = state.form.ToForm(state.problem)
-			page.Rows[i].Open = true
+		if state.problem != nil {
+			state.showForm(&page.Rows[i])
 		}
 	}
 	return h.Respond.Page(w, r, cmp.Or(state.status, http.StatusOK), templates.ConnectorCredentials(page))
+}
+
+// showForm shows the refused form in its row.
+func (s credentialsPageState) showForm(row *templates.CredentialRow) {
+	isHere := row.Owner == s.place.owner && (s.place.account == "" || row.Name == s.place.account)
+	if form := s.form.ToForm(s.problem); isHere {
+		switch s.place.part {
+		case renamePart:
+			row.Rename, row.Renames = form, true
+		case addPart:
+			row.Another, row.Adds = form, true
+		default:
+			row.Form, row.Open = form, true
+		}
+	}
 }
 
 // credentialQuery is the page's query.
@@ -140,7 +153,7 @@ func (q credentialQuery) loadAccounts(
 	case c.Auth.Type == connectors.AuthNone:
 		return list, nil
 	case c.CredentialMode == connectors.CredentialShared:
-		list.Items, err = loadSharedAccount(ctx, tx, c)
+		list.Items, err = loadSharedAccounts(ctx, tx, c)
 	default:
 		list, err = tx.Accounts().ConnectorAccounts(ctx, q.toFilter(c, page))
 	}
@@ -160,31 +173,37 @@ func (q credentialQuery) loadAccounts(
 	return list, nil
 }
 
-// loadSharedAccount returns the row of the shared credential.
-func loadSharedAccount(ctx context.Context, tx *store.Tenant, c connectors.Connector) ([]store.ConnectorAccount, error) {
-	row := store.ConnectorAccount{Granted: true, Credential: connectors.Credential{ConnectorID: c.ID}}
+// loadSharedAccounts returns the rows of the shared credentials; one without a credential if there is none.
+func loadSharedAccounts(ctx context.Context, tx *store.Tenant, c connectors.Connector) ([]store.ConnectorAccount, error) {
 	list, err := tx.Connectors().Credentials(ctx, c.ID, store.Page{Limit: store.MaxLimit})
 	if err != nil {
 		return nil, err
 	}
+	var rows []store.ConnectorAccount
 	for _, one := range list.Items {
 		if one.AgentID == nil {
-			row.Credential = one
+			rows = append(rows, store.ConnectorAccount{Granted: true, Credential: one})
 		}
 	}
-	if c.Auth.Type != connectors.AuthOAuth2 || !row.IsStored() {
-		return []store.ConnectorAccount{row}, nil
+	if len(rows) == 0 {
+		rows = append(rows, store.ConnectorAccount{Granted: true, Credential: connectors.Credential{ConnectorID: c.ID}})
+	}
+	slices.SortFunc(rows, func(a, b store.ConnectorAccount) int { return cmp.Compare(a.Credential.Name, b.Credential.Name) })
+	if c.Auth.Type != connectors.AuthOAuth2 || !rows[0].IsStored() {
+		return rows, nil
 	}
 	expiring, err := tx.Accounts().ExpiringCredentials(ctx, connectorpages.ExpiryHorizon, connectorpages.MaxExpiring)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range expiring {
-		if one.ConnectorSlug == c.Slug && one.AgentSlug == "" {
-			row.EndsAt = &one.EndsAt
+		for i := range rows {
+			if one.ConnectorSlug == c.Slug && one.AgentSlug == "" && one.Name == rows[i].Credential.Name {
+				rows[i].EndsAt = &one.EndsAt
+			}
 		}
 	}
-	return []store.ConnectorAccount{row}, nil
+	return rows, nil
 }
 
 // loadAgentOwners returns the members that own agents. Their accounts cannot be connected by a link.
@@ -207,9 +226,4 @@ func usesOAuth(c connectors.Connector) bool {
 	default:
 		return false
 	}
-}
-
-// renderCredentialError shows a credential's form again, with its errors.
-func (h *Handler) renderCredentialError(w http.ResponseWriter, r *http.Request, row string, f shell.PostedForm, problem *fault.Error) error {
-	return h.credentialsPage(w, r, credentialsPageState{status: respond.Status(problem.Kind), row: row, form: f, problem: problem})
 }

@@ -21,10 +21,15 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	agent, row := readPathAgent(r)
-	err = h.Registry.SetCredential(r.Context(), shell.Actor(r), shell.PathRef(r, "id"), agent, connectorpages.ReadSecrets(f, c.Auth.Type, ""))
+	of, place := readPostedAccount(r, f)
+	if err = h.prepareAdded(r, f, of); err == nil {
+		err = h.Registry.SetAccount(r.Context(), shell.Actor(r), of, connectorpages.ReadSecrets(f, c.Auth.Type, ""))
+	}
+	if err != nil && place.part == addPart {
+		return h.renderAccountError(w, r, place, f, "account", err)
+	}
 	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.renderCredentialError(w, r, row, f, problem)
+		return h.credentialsPage(w, r, credentialsPageState{status: respond.Status(problem.Kind), place: place, form: f, problem: problem})
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	connectorpages "patchbay/internal/admin/connectors"
@@ -22,18 +23,37 @@ func credentialRows(
 		form = ""
 	}
 	rows := make([]templates.CredentialRow, len(accounts))
+	choosesSyncs := showsSyncs(c, accounts)
 	for i, a := range accounts {
-		row := templates.CredentialRow{Key: "shared", Who: i18n.T(ctx, "All agents"), Action: shell.ConnectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
+		row := templates.CredentialRow{Key: "shared", Owner: "shared", Who: i18n.T(ctx, "All agents"), Action: shell.ConnectorPath(c.Slug) + form, ClientID: c.OAuth.ClientID}
 		if id := a.Credential.AgentID; id != nil {
-			row.Key, row.Who, row.Href = a.Credential.AgentSlug, a.Credential.AgentName, shell.AgentPath(a.Credential.AgentSlug)
+			row.Key, row.Owner = a.Credential.AgentSlug, a.Credential.AgentSlug
+			row.Who, row.Href = a.Credential.AgentName, shell.AgentPath(a.Credential.AgentSlug)
 			row.Action = shell.ConnectorPath(c.Slug) + shell.AgentPath(a.Credential.AgentSlug) + form
 			if m, ok := owners[*id]; ok {
 				row.Member = m.DisplayName()
 			}
 		}
+		row.Name = a.Credential.Name
+		row.Syncs, row.ChoosesSyncs = choosesSyncs && a.Credential.Syncs, choosesSyncs && a.IsStored() && !a.Credential.Syncs
+		if i > 0 && rows[i-1].Owner == row.Owner {
+			row.Key += "." + row.Name
+			rows[i-1].Last = false
+		}
+		row.Last = true
 		rows[i] = fillRow(ctx, row, c, a, now)
 	}
 	return rows
+}
+
+// showsSyncs reports whether the page shows which account syncs use: there are several to choose from, and one has a name or the server
+// refused the chosen one.
+func showsSyncs(c connectors.Connector, accounts []store.ConnectorAccount) bool {
+	isNamed := func(a store.ConnectorAccount) bool {
+		return a.IsStored() && a.Credential.Name != connectors.DefaultAccount
+	}
+	isRefused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code)
+	return len(accounts) > 1 && (slices.ContainsFunc(accounts, isNamed) || isRefused)
 }
 
 // fillRow adds the stored credential to a row.

@@ -38,6 +38,7 @@ func (h *Handler) Mount(r shell.Routes) {
 	r.Viewers.Post(ownAccountRoute+"/connect", h.ownAccountConnect)
 	r.Viewers.Post(ownAccountRoute+"/credential", h.ownAccountSave)
 	r.Viewers.Post(ownAccountRoute+"/disconnect", h.ownAccountDisconnect)
+	r.Viewers.Post(ownAccountRoute+"/account/rename", h.ownAccountRename)
 	r.Admins.Post("/connectors/{id}/credential", h.credentialSave)
 	r.Admins.Post("/connectors/{id}/credential/delete", h.credentialDelete)
 	r.Admins.Post("/connectors/{id}/agents/{agent}/credential", h.credentialSave)
@@ -46,6 +47,8 @@ func (h *Handler) Mount(r shell.Routes) {
 		r.Admins.Post(owner+"/connect", h.connectStart)
 		r.Admins.Post(owner+"/connect-link", h.connectLink)
 		r.Admins.Post(owner+"/disconnect", h.connectDisconnect)
+		r.Admins.Post(owner+"/account/rename", h.accountRename)
+		r.Admins.Post(owner+"/account/syncs", h.accountSyncs)
 	}
 	r.Admins.Post("/connectors/{id}/diagnose", h.connectDiagnose)
 }

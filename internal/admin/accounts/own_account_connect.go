@@ -5,7 +5,6 @@ import (
 
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/connect"
-	"patchbay/internal/respond"
 )
 
 // ownAccountConnect redirects the person to the authorization server.
@@ -14,21 +13,22 @@ func (h *Handler) ownAccountConnect(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	own, err := h.findOwnAccount(r)
+	of, place := readPostedAccount(r, f)
+	own, err := h.findOwnAccount(r, place.account)
 	if err != nil {
 		return err
 	}
-	connector, agent := accountRefs(own)
-	path := ownAccountPath(own.AgentID, own.ConnectorID)
+	of = ownRef(own, of.Name)
+	path := ownAccountHref(own.AgentID, own.ConnectorID, of.Name)
 	shell.ClearWriteDeadline(w)
-	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{
-		Connector: connector, Agent: agent, ReturnTo: path, Browser: h.sessionBinding(r), Replaces: f.Text("replace") == "true",
-	})
-	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, shell.PostedForm{}, problem)
+	if err := h.prepareAdded(r, f, of); err != nil {
+		return h.renderOwnError(w, r, own, ownForm{part: place.part, form: f}, atField(err, "account", "account"))
 	}
+	started, err := h.Connect.Start(r.Context(), shell.Actor(r), connect.StartRequest{
+		Connector: of.Connector, Agent: of.Agent, Account: of.Name, ReturnTo: path, Browser: h.sessionBinding(r), Replaces: f.Text("replace") == "true",
+	})
 	if err != nil {
-		return err
+		return h.renderOwnError(w, r, own, ownForm{part: place.part, form: f}, err)
 	}
 	return h.redirectByPage(w, r, started.AuthorizeURL, path)
 }

@@ -6,7 +6,6 @@ import (
 	connectorpages "patchbay/internal/admin/connectors"
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/i18n"
-	"patchbay/internal/respond"
 )
 
 // ownAccountSave stores a secret of the person.
@@ -15,17 +14,18 @@ func (h *Handler) ownAccountSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	own, err := h.findOwnAccount(r)
+	of, place := readPostedAccount(r, f)
+	own, err := h.findOwnAccount(r, place.account)
 	if err != nil {
 		return err
 	}
-	connector, agent := accountRefs(own)
-	err = h.Registry.SetCredential(r.Context(), shell.Actor(r), connector, agent, connectorpages.ReadSecrets(f, own.AuthType, ""))
-	if problem, ok := shell.AsFormFault(r.Context(), err); ok {
-		return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, f, problem)
+	of = ownRef(own, of.Name)
+	if err = h.prepareAdded(r, f, of); err == nil {
+		err = h.Registry.SetAccount(r.Context(), shell.Actor(r), of, connectorpages.ReadSecrets(f, own.AuthType, ""))
 	}
 	if err != nil {
-		return err
+		return h.renderOwnError(w, r, own, ownForm{part: place.part, form: f}, err)
 	}
+	own.Name = of.Name
 	return h.redirectToOwnAccount(w, r, own, i18n.T(r.Context(), "Connected “%s”.", own.ConnectorName))
 }

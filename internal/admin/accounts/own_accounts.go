@@ -1,9 +1,12 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -11,6 +14,7 @@ import (
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
+	"patchbay/internal/manage"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -56,6 +60,7 @@ func (h *Handler) ownAccountList(w http.ResponseWriter, r *http.Request) error {
 	if len(accounts) >= store.MaxAccounts {
 		page.Limit = i18n.T(r.Context(), "Showing the first %d.", store.MaxAccounts)
 	}
+	accounts = addBoundAccounts(accounts)
 	for _, a := range agents {
 		own := templates.OwnAgent{Name: a.Name, Href: shell.AgentPath(a.Slug), Off: !a.Enabled}
 		for _, one := range accounts {
@@ -74,7 +79,10 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 	row := templates.OwnAccount{
 		Key: a.AgentSlug + "-" + a.ConnectorSlug, Connector: a.ConnectorName, Host: shell.HostWithUnicode(a.CredentialURL), Agent: a.AgentName, Auth: a.AuthType,
 		Stored: a.IsStored(), Works: a.IsUsable(), State: shell.CredentialState(ctx, a.AuthType, a.State()), Account: accountLabel(a.Account, a.Identity), Known: a.Identity.IsKnown(),
-		Path: ownAccountPath(a.AgentID, a.ConnectorID), Looks: !person.Role.May(connectors.PermOperate),
+		Path: ownAccountPath(a.AgentID, a.ConnectorID), Name: a.Name, Looks: !person.Role.May(connectors.PermOperate),
+	}
+	if a.Name != "" && a.Name != connectors.DefaultAccount {
+		row.Key += "." + a.Name
 	}
 	if !a.IsUsable() {
 		row.Error, row.Said = i18n.TranslateKnown(ctx, a.Error), respond.NewQuote(ctx, a.Said)
@@ -86,18 +94,48 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 	return row
 }
 
-// ownAccountShow is the page of one account. Programs link to it when it is missing.
+// addBoundAccounts adds the accounts that grants bind and that are not stored, as missing ones.
+func addBoundAccounts(accounts []store.AgentAccount) []store.AgentAccount {
+	var all []store.AgentAccount
+	for i, a := range accounts {
+		all = append(all, a)
+		isSame := func(o store.AgentAccount) bool { return o.AgentID == a.AgentID && o.ConnectorID == a.ConnectorID }
+		isBound := func(o store.AgentAccount) bool { return isSame(o) && o.Name == a.Bound }
+		isLast := i == len(accounts)-1 || !isSame(accounts[i+1])
+		switch {
+		case !isLast || a.Bound == "" || slices.ContainsFunc(accounts, isBound):
+		case !a.IsStored():
+			all[len(all)-1].Name = a.Bound
+		default:
+			missing := a
+			missing.Name, missing.Type, missing.Status, missing.Account, missing.Identity = a.Bound, "", "", "", connectors.Identity{}
+			missing.Error, missing.Said, missing.Since = "", nil, nil
+			all = append(all, missing)
+		}
+	}
+	return all
+}
+
+// ownAccountShow is the page of one account. Programs link to it when it is missing. The list is shown if it is not said which of several
+// accounts is meant.
 func (h *Handler) ownAccountShow(w http.ResponseWriter, r *http.Request) error {
-	own, err := h.findOwnAccount(r)
+	own, err := h.findOwnAccount(r, r.URL.Query().Get("account"))
+	if errors.Is(err, errSeveralAccounts) {
+		http.Redirect(w, r, ownAccountsPath, http.StatusSeeOther)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return h.ownAccountPage(w, r, http.StatusOK, own, shell.PostedForm{}, nil)
+	return h.ownAccountPage(w, r, http.StatusOK, own, ownForm{})
 }
 
-// findOwnAccount finds the account in the path, for its owner alone. Another person would connect their own
-// account to an agent that is not theirs.
-func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
+// errSeveralAccounts is the cause of the error of a request that names none of several accounts.
+var errSeveralAccounts = errors.New("several accounts")
+
+// findOwnAccount finds the account in the path with a name, for its owner alone. Another person would connect their own
+// account to an agent that is not theirs. Without a name it is the one of the grant, or the only one.
+func (h *Handler) findOwnAccount(r *http.Request, name string) (store.AgentAccount, error) {
 	var accounts []store.AgentAccount
 	err := h.TenantStore(r).Snapshot(r.Context(), func(tx *store.Tenant) error {
 		agent, err := tx.Agents().Get(r.Context(), shell.PathRef(r, "agent"))
@@ -114,12 +152,24 @@ func (h *Handler) findOwnAccount(r *http.Request) (store.AgentAccount, error) {
 		return store.AgentAccount{}, err
 	}
 	connector := shell.PathRef(r, "connector")
-	for _, a := range accounts {
-		if connector == connectors.Ref(a.ConnectorID.String()) || connector == connectors.Ref(a.ConnectorSlug) {
-			return a, nil
-		}
+	isOther := func(a store.AgentAccount) bool {
+		return connector != connectors.Ref(a.ConnectorID.String()) && connector != connectors.Ref(a.ConnectorSlug)
 	}
-	return store.AgentAccount{}, fault.Errorf(fault.NotFound, "This agent doesn't need your account: it lost access, or the connector shares one account.")
+	accounts = addBoundAccounts(slices.DeleteFunc(accounts, isOther))
+	if len(accounts) == 0 {
+		return store.AgentAccount{}, fault.Errorf(fault.NotFound, "This agent doesn't need your account: it lost access, or the connector shares one account.")
+	}
+	name = cmp.Or(name, accounts[0].Bound)
+	if i := slices.IndexFunc(accounts, func(a store.AgentAccount) bool { return a.Name == name }); i >= 0 {
+		return accounts[i], nil
+	}
+	if name != "" && accounts[0].IsStored() {
+		return store.AgentAccount{}, fault.Errorf(fault.NotFound, "No account connected.")
+	}
+	if len(accounts) > 1 {
+		return store.AgentAccount{}, fault.Wrap(fault.Conflict, errSeveralAccounts, "There are several accounts. Choose one.")
+	}
+	return accounts[0], nil
 }
 
 // mentionOtherTenants adds to a missing agent's error that it may be in another tenant of the person.
@@ -130,28 +180,66 @@ func mentionOtherTenants(person auth.Actor, err error) error {
 	return err
 }
 
-func (h *Handler) ownAccountPage(w http.ResponseWriter, r *http.Request, status int, own store.AgentAccount, f shell.PostedForm, problem *fault.Error) error {
+// ownForm is a refused form of an account's page.
+type ownForm struct {
+	part    string
+	form    shell.PostedForm
+	problem *fault.Error // nil: none was sent
+}
+
+func (h *Handler) ownAccountPage(w http.ResponseWriter, r *http.Request, status int, own store.AgentAccount, refused ownForm) error {
 	row := ownAccount(r.Context(), shell.Actor(r), own, h.Now())
 	page := templates.OwnAccountPage{
 		Frame: h.SignedOutFrame(r, i18n.T(r.Context(), "Connect %s", own.ConnectorName)), Tenant: shell.Actor(r).Tenant.Name, Person: shell.Actor(r).Email, Row: row,
 	}
-	if problem != nil {
+	if problem := refused.problem; problem != nil {
 		respond.SetRetryAfter(w.Header(), problem)
-		if page.Form = f.ToForm(problem); own.AuthType == connectors.AuthOAuth2 {
-			page.Problem = problem.Message
+		form := refused.form.ToForm(problem)
+		switch {
+		case refused.part == renamePart:
+			page.Rename, page.Renames = form, true
+		case refused.part == addPart:
+			page.Another, page.Adds = form, true
+		case own.AuthType == connectors.AuthOAuth2:
+			page.Form, page.Problem = form, problem.Message
+		default:
+			page.Form = form
 		}
 	}
 	return h.Respond.Page(w, r, status, templates.OwnAccountOf(page))
 }
 
-func accountRefs(a store.AgentAccount) (connectors.Ref, *connectors.Ref) {
+// renderOwnError shows a form again, with its errors. In the form of another account, a conflict stands beside the name.
+func (h *Handler) renderOwnError(w http.ResponseWriter, r *http.Request, own store.AgentAccount, refused ownForm, err error) error {
+	if refused.part == addPart {
+		err = atField(err, "account", "account")
+	}
+	problem, ok := shell.AsFormFault(r.Context(), err)
+	if !ok {
+		return err
+	}
+	refused.problem = problem
+	return h.ownAccountPage(w, r, respond.Status(problem.Kind), own, refused)
+}
+
+// ownRef names an account of the owner.
+func ownRef(a store.AgentAccount, name string) manage.AccountRef {
 	agent := connectors.Ref(a.AgentID.String())
-	return connectors.Ref(a.ConnectorID.String()), &agent
+	return manage.AccountRef{Connector: connectors.Ref(a.ConnectorID.String()), Agent: &agent, Name: name}
+}
+
+// ownAccountHref is the address of the page of an account with a name; empty: the only one.
+func ownAccountHref(agent connectors.AgentID, connector connectors.ConnectorID, name string) string {
+	path := ownAccountPath(agent, connector)
+	if name == "" || name == connectors.DefaultAccount {
+		return path
+	}
+	return shell.WithQuery(path, url.Values{"account": {name}})
 }
 
 // redirectToOwnAccount leads to the account's page, or to the list if the form was there.
 func (h *Handler) redirectToOwnAccount(w http.ResponseWriter, r *http.Request, own store.AgentAccount, message string) error {
-	to := ownAccountPath(own.AgentID, own.ConnectorID)
+	to := ownAccountHref(own.AgentID, own.ConnectorID, own.Name)
 	if referer, err := url.Parse(r.Referer()); err == nil && referer.Path == ownAccountsPath {
 		to = ownAccountsPath
 	}

@@ -43,12 +43,13 @@ func (q *Queries) AccountRequest(ctx context.Context, tenantID connectors.Tenant
 const agentAccounts = `-- name: AgentAccounts :many
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
+       coalesce(agent_grants.accounts[1], '')::text as bound, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.syncs, false)::boolean as syncs,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        credentials.upstream, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
                  and (credentials.grant_meta ->> 'refreshable')::boolean is not true then 'expired' else credentials.status end, '')::text as status,
-       credentials.connected_at, credentials.created_at as stored_at, coalesce(credentials.name, '')::text as account_name
+       credentials.connected_at, credentials.created_at as stored_at
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
@@ -70,6 +71,9 @@ type AgentAccountsRow struct {
 	CredentialUrl string
 	AuthType      connectors.AuthType
 	Enabled       bool
+	Bound         string
+	AccountName   string
+	Syncs         bool
 	Type          string
 	Account       string
 	Error         string
@@ -78,11 +82,10 @@ type AgentAccountsRow struct {
 	Status        string
 	ConnectedAt   *time.Time
 	StoredAt      *time.Time
-	AccountName   string
 }
 
-// The credentials of each agent at each granted connector in mode per_agent. The status is empty if the credential is
-// missing.
+// The credentials of each agent at each granted connector in mode per_agent. The status is empty if none is stored. bound: the
+// account that the grant binds; empty: none.
 func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantID, agents []uuid.UUID, maxRows int32) ([]AgentAccountsRow, error) {
 	rows, err := q.db.Query(ctx, agentAccounts, tenantID, agents, maxRows)
 	if err != nil {
@@ -103,6 +106,9 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 			&i.CredentialUrl,
 			&i.AuthType,
 			&i.Enabled,
+			&i.Bound,
+			&i.AccountName,
+			&i.Syncs,
 			&i.Type,
 			&i.Account,
 			&i.Error,
@@ -111,7 +117,6 @@ func (q *Queries) AgentAccounts(ctx context.Context, tenantID connectors.TenantI
 			&i.Status,
 			&i.ConnectedAt,
 			&i.StoredAt,
-			&i.AccountName,
 		); err != nil {
 			return nil, err
 		}
@@ -236,10 +241,9 @@ with accounts as (
       and ($7::uuid is null
            or exists (select from personal_agents
                       where personal_agents.tenant_id = agents.tenant_id and personal_agents.agent_id = agents.id and personal_agents.user_id = $7))
-      and ($8::text is null
-           or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower($8), $9::uuid, $10::text))
+      and ($8::text is null or (lower(agents.name), agents.id, coalesce(credentials.name, '')) > (lower($8), $9::uuid, $10::text))
 )
-select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
+select accounts.id as agent_id, accounts.slug, accounts.name, accounts.account_name, coalesce(credentials.syncs, false)::boolean as syncs, accounts.granted::boolean as granted, accounts.status, coalesce(accounts.expiring_at, 'epoch')::timestamptz as expiring_at,
        coalesce(credentials.type, accounts.auth_type)::text as type, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        coalesce(credentials.scopes, '{}')::text[] as scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at,
@@ -267,7 +271,7 @@ type ConnectorAccountsParams struct {
 	Person       *uuid.UUID
 	AfterName    *string
 	AfterID      *uuid.UUID
-	AfterAccount *string
+	AfterAccount string
 }
 
 type ConnectorAccountsRow struct {
@@ -275,6 +279,7 @@ type ConnectorAccountsRow struct {
 	Slug        string
 	Name        string
 	AccountName string
+	Syncs       bool
 	Granted     bool
 	Status      string
 	ExpiringAt  time.Time
@@ -290,7 +295,7 @@ type ConnectorAccountsRow struct {
 	UpdatedAt   *time.Time
 }
 
-// The agents, each with its credentials at a connector in mode per_agent, one in a row. If the credential is missing, the status is empty
+// The agents, each with its credentials at a connector in mode per_agent. If the credential is missing, the status is empty
 // and the type is the connector's. The status is revoked if it is of another auth type than the connector's. expiring_at: when an account ends within @seconds that
 // Patchbay cannot refresh beyond that. A person sees their personal agents alone.
 func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsParams) ([]ConnectorAccountsRow, error) {
@@ -318,6 +323,7 @@ func (q *Queries) ConnectorAccounts(ctx context.Context, arg ConnectorAccountsPa
 			&i.Slug,
 			&i.Name,
 			&i.AccountName,
+			&i.Syncs,
 			&i.Granted,
 			&i.Status,
 			&i.ExpiringAt,

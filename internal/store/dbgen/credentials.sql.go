@@ -74,7 +74,7 @@ type AgentCredentialsRow struct {
 	Status      string
 }
 
-// The agent's status at each connector in mode per_agent. Empty: no credential is stored.
+// The status of the agent's accounts at each connector in mode per_agent. Empty: no credential is stored.
 func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenantID connectors.TenantID, maxRows int32) ([]AgentCredentialsRow, error) {
 	rows, err := q.db.Query(ctx, agentCredentials, agentID, tenantID, maxRows)
 	if err != nil {

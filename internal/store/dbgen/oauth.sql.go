@@ -251,7 +251,7 @@ func (q *Queries) EndGrant(ctx context.Context, arg EndGrantParams) (int64, erro
 
 const expiringCredentials = `-- name: ExpiringCredentials :many
 select connectors.slug as connector_slug, connectors.name as connector_name,
-       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name,
+       coalesce(agents.slug, '')::text as agent_slug, coalesce(agents.name, '')::text as agent_name, credentials.name as account_name,
        lapses.at::timestamptz as lapses_at
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
@@ -273,6 +273,7 @@ type ExpiringCredentialsRow struct {
 	ConnectorName string
 	AgentSlug     string
 	AgentName     string
+	AccountName   string
 	LapsesAt      time.Time
 }
 
@@ -291,6 +292,7 @@ func (q *Queries) ExpiringCredentials(ctx context.Context, tenantID connectors.T
 			&i.ConnectorName,
 			&i.AgentSlug,
 			&i.AgentName,
+			&i.AccountName,
 			&i.LapsesAt,
 		); err != nil {
 			return nil, err
