@@ -109,3 +109,26 @@ func TestNamedAccounts_OfAMemberHaveTheirPages(t *testing.T) {
 		t.Error("another account was disconnected")
 	}
 }
+
+func TestNamedAccounts_AGrantChoosesOne(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c, a := d.Connector(t, bearerAuth), d.Agent(t)
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug
+	b.post(path+"/credential", url.Values{"token": {"one"}})
+	grant := "/agents/" + a.Slug + path
+	if p := b.get(grant); p.says("Account that the agent uses") {
+		t.Error("the form asks for the only account")
+	}
+	b.addAccount(c, "work", "home", "two")
+	p := b.get(grant)
+	p.want(t, http.StatusOK, "Account that the agent uses", "Choose an account")
+	htmlcheck.Parse(t, p.Body).Sound(t)
+	form := func(account string) url.Values { return url.Values{"all": {"false"}, "account": {account}} }
+	b.post(grant, form("")).want(t, http.StatusUnprocessableEntity, "Choose an account.")
+	b.submit(grant, form("home")).want(t, http.StatusOK, "Account home")
+	b.get(grant).want(t, http.StatusOK, `<option value="home" selected>`)
+	b.post(path+"/credential/delete", url.Values{"account": {"home"}})
+	b.get(grant).want(t, http.StatusOK, "This grant uses the account “home”, which doesn't exist any more.", "Choose an account")
+	b.submit(grant, form("work")).want(t, http.StatusOK, "Account work")
+}

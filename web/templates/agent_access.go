@@ -27,6 +27,7 @@ type GrantRow struct {
 	State     State  // the connector's
 	Tools     string // "All 23 tools", "3 of 23 tools"; without a grant "23 tools"
 	Ends      string // "Ends on 7 Dec 2026"; empty: never
+	Account   string // "Account work"; empty: the only one
 	Items     string // "Prompts, resources"; empty: none
 	Tokens    string // estimated size of the tools in a request; empty without a grant
 	Approval  string // "Ask every time"; empty without a grant

@@ -100,6 +100,9 @@ func (h *Handler) accessRows(ctx context.Context, a connectors.Agent, reaches []
 		}
 		g := connectors.Grant{AllTools: c.AllTools, Tools: make([]string, c.Reach.Tools), Approval: c.Approval, Prompts: c.Prompts, Resources: c.Resources}
 		rows[i].Items, rows[i].Approval = grantedItems(ctx, g), grantApproval(ctx, a, g)
+		if c.Account != "" {
+			rows[i].Account = i18n.T(ctx, "Account %s", c.Account)
+		}
 		if c.Reach.Ended || c.Reach.Until != nil && c.Reach.Until.After(h.Now()) {
 			rows[i].Ends = shell.FormatEnd(ctx, c.Reach.Until, h.Now())
 		}

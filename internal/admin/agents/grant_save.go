@@ -57,6 +57,9 @@ func (h *Handler) readGrant(f shell.PostedForm, g grantState) (connectors.Grant,
 		Prompts:      connectors.PromptAccess(f.Text("prompts")),
 		Resources:    connectors.ResourceAccess(f.Text("resources")),
 	}
+	if err := g.readAccount(f, &grant); err != nil {
+		return grant, err
+	}
 	temporary, err := readToolEnds(f)
 	if err != nil {
 		return grant, err
@@ -121,6 +124,9 @@ func regrantForm(g connectors.Grant) url.Values {
 	for tool, end := range g.ToolEnds() {
 		f.Add("tool_end", formatToolEnd(tool, end))
 		f.Add("tool", tool)
+	}
+	if g.Account() != "" {
+		f.Set("account", g.Account())
 	}
 	if len(g.PinnedTools) > 0 {
 		f["pinned"] = g.PinnedTools

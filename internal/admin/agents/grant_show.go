@@ -29,6 +29,7 @@ type grantState struct {
 	view         *agentview.View                 // what the agent sees now
 	explanations map[string]agentview.ToolAccess // of the connector's tools; empty if it is not granted
 	filter       toolpages.ToolFilter
+	accounts     []string // names of the owner's accounts
 }
 
 func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
@@ -61,6 +62,9 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 	}
 	g.grant, g.exists, g.now = granted.Grant, err == nil, h.Now()
 	g.toolEnds = g.grant.ToolEnds()
+	if g.accounts, err = loadAccountNames(r.Context(), tenant.Accounts(), g.connector, g.agent.ID); err != nil {
+		return g, err
+	}
 	if g.choices, err = tenant.Agents().ToolChoices(r.Context(), g.connector.ID, grantedNames(g.grant)); err != nil {
 		return g, err
 	}
@@ -73,7 +77,7 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 
 // grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
 func grantForm(g grantState) templates.Form {
-	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources)}
+	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources), "account": g.boundAccount()}
 	maps.Copy(values, endValues(g.grant.Until()))
 	if g.grant.AllTools {
 		values["all"] = "true"
@@ -99,6 +103,10 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Action:     grantPath(g.agent.Slug, g.connector.Slug),
 		Granted:    g.exists,
 		Form:       f,
+		Accounts:   g.accountOptions(r.Context()),
+		NoAccount:  g.missingAccount(r.Context()),
+		Account:    g.grant.Account(),
+		Credential: shell.CredentialsPath(g.connector.Slug),
 		Until:      grantEndText(r.Context(), g),
 		Ends:       endOptions(r.Context()),
 		Approvals:  grantApprovals(r.Context(), g.agent),
