@@ -26,6 +26,7 @@ func TestGrants_WrittenGrantDoesNotDiffer(t *testing.T) {
 		"the default of named tools": {granted(false, []string{"a"}, "none", "none"), "- a"},
 		"all tools without prompts":  {granted(true, nil, "none", "listed"), "resources: listed"},
 		"pinned tools":               {client.AgentGrant{Connector: "c", Tools: client.ToolSet{Names: []string{"a", "b"}}, PinnedTools: []string{"a"}, Prompts: "none", Resources: "none"}, "pinned_tools:"},
+		"an account":                 {client.AgentGrant{Connector: "c", Tools: client.ToolSet{All: true}, Account: new("work"), Prompts: "listed", Resources: "listed_and_templates"}, "account: work"},
 		"an end": {client.AgentGrant{
 			Connector: "c", Tools: client.ToolSet{All: true}, Prompts: "listed", Resources: "listed_and_templates",
 			Ends: client.GrantEnds{Until: &friday, Tools: []client.ToolEnd{{Tool: "a", Until: &friday}, {Tool: "b"}}},

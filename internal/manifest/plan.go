@@ -279,7 +279,7 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 		g.Put.Ends = endsOrNone(g.Put.Ends, is.Ends)
 		action, had = Change, grantDocument(client.AgentGrantPut{
 			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, PinnedTools: is.PinnedTools, Prompts: &is.Prompts, Resources: &is.Resources,
-			Ends: &is.Ends,
+			Ends: &is.Ends, Account: comparedAccount(g.Put.Account, is.Account),
 		})
 	}
 	if fields := diffFields(had, grantDocument(g.Put)); !there || len(fields) > 0 {
@@ -322,6 +322,17 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 
 // grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
 // choose stay as they are.
+// comparedAccount is the account of a stored grant to compare with that of the file; nil if the file says none, which changes nothing.
+func comparedAccount(wanted, stored *string) *string {
+	if wanted != nil && stored == nil {
+		return new("")
+	}
+	if wanted == nil {
+		return nil
+	}
+	return stored
+}
+
 func grantDocument(put client.AgentGrantPut) Document {
 	put.Ends = canonicalEnds(put.Ends)
 	doc := toDocument(put)

@@ -147,6 +147,9 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		if g.Approval != nil {
 			put["approval"] = *g.Approval
 		}
+		if g.Account != nil {
+			put["account"] = *g.Account
+		}
 		if len(g.TrustedTools) > 0 {
 			put["trusted_tools"] = g.TrustedTools
 		}
