@@ -36,6 +36,8 @@ type connectorCommands struct {
 	TestAPI     connectorTestAPI     `cmd:"" name:"test-api" help:"Read the document of an HTTP API without adding it."`
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
 
+	ChangeAccount  connectorChangeAccount  `cmd:"" name:"change-account" help:"Rename an account, or choose it for syncs."`
+	DeleteAccount  connectorDeleteAccount  `cmd:"" name:"delete-account" help:"Delete an account or credential, and revoke it at its server."`
 	AddEndpoint    connectorAddEndpoint    `cmd:"" name:"add-endpoint" help:"Add an endpoint to an HTTP API, from a curl command or as JSON."`
 	DeleteEndpoint connectorDeleteEndpoint `cmd:"" name:"delete-endpoint" help:"Delete an endpoint of an HTTP API."`
 }
@@ -388,9 +390,9 @@ func (c connectorCredentials) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	t := newTable("AGENT", "TYPE", "STATUS", "ACCOUNT", "EXPIRES", "LAST USED")
+	t := newTable("AGENT", "NAME", "TYPE", "STATUS", "ACCOUNT", "EXPIRES", "LAST USED")
 	for _, one := range list {
-		t.addRow(one.Agent, one.Type, one.Status, one.Account, one.ExpiresAt, one.LastUsedAt)
+		t.addRow(one.Agent, one.Name, one.Type, one.Status, one.Account, one.ExpiresAt, one.LastUsedAt)
 		if one.Error != nil {
 			t.notes = append(t.notes, newServerError(cmp.Or(one.Agent, "shared")+": "+*one.Error, one.Upstream).Error())
 		}
