@@ -28,6 +28,7 @@ var grantTools = []tool{
 				Type: "array", MaxItems: new(connectors.MaxPinnedTools), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
 				Description: "The server's names of tools that stay in a lean list. Default: unchanged.",
 			}},
+			textProperty("account", "The name of the account to use, if the connector or the agent has several. Default: unchanged."),
 			choiceProperty("prompts", "Prompts. Default: unchanged; for a new grant, listed with all_tools, else none.", "none", "listed"),
 			choiceProperty("resources", "Resources. Default: unchanged; for a new grant, listed_and_templates with all_tools, else none.", "none", "listed", "listed_and_templates"),
 			choiceProperty("approval", "Overrides the agent's approval mode.", "auto", "always_ask", "trusted_only", "always_ask_all"),
@@ -45,6 +46,7 @@ type grantIn struct {
 	Prompts   string   `json:"prompts"`
 	Resources string   `json:"resources"`
 	Pinned    []string `json:"pinned_tools"`
+	Account   string   `json:"account"`
 }
 
 // checkChoice refuses neither or both of tools and all_tools.
@@ -120,7 +122,7 @@ func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, stri
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
 		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval), PinnedTools: in.Pinned,
-		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources),
+		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources), Account: optionalText(in.Account),
 	})
 	return out, "The agent can use them now, without a restart.", err
 }
