@@ -34,7 +34,7 @@ order by counted.agent_id, counted.connector_id, counted.tool;
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw,
-       credentials.agent_id as account_agent, coalesce(credentials.account, '')::text as account,
+       credentials.agent_id as account_agent, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id

@@ -5,7 +5,7 @@
 -- A token without a name has its client's, or its prefix. A replaced or deleted account has no name.
 select sqlc.embed(tool_calls), coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
        coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name,
-       credentials.agent_id as account_agent, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
+       credentials.agent_id as account_agent, coalesce(credentials.name, '')::text as account_name, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from tool_calls
 left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id

@@ -132,3 +132,12 @@ func TestNamedAccounts_AGrantChoosesOne(t *testing.T) {
 	b.get(grant).want(t, http.StatusOK, "This grant uses the account “home”, which doesn't exist any more.", "Choose an account")
 	b.submit(grant, form("work")).want(t, http.StatusOK, "Account work")
 }
+
+func TestNamedAccounts_ALinkSaysWhich(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.addOAuthConnector()
+	b := d.signInAsRole(connectors.RoleAdmin)
+	link := findAddress(t, b.post("/connectors/"+c.Slug+"/connect-link", url.Values{"account": {"work"}}), d.server.URL+"/connect/")
+	d.browser().get(strings.TrimPrefix(link, d.server.URL)).want(t, http.StatusOK, "Account name", "work")
+}

@@ -40,6 +40,7 @@ type Connection struct {
 	Run       *connectors.SyncRunID // queued sync; nil: none
 	ByLink    bool                  // started from a link
 	Account   string                // that signed in; empty: unknown
+	Name      string                // of the account among those of its owner; empty: the only one
 	// Restarted is the next authorization URL for the same browser, with fewer scopes or another client. Nothing is
 	// connected yet: Run is nil. It happens at most twice.
 	Restarted *Authorization

@@ -38,7 +38,7 @@ func (b *Broker) storeGrant(ctx context.Context, back callbackFlow, peer oauth.P
 		if err := back.checkAccount(ctx, tx, &g); err != nil {
 			return err
 		}
-		done.Connector, done.Agent, done.Account = now.connector, now.agent, g.Meta.Identity.Label()
+		done.Connector, done.Agent, done.Account, done.Name = now.connector, now.agent, g.Meta.Identity.Label(), now.account
 		if err := tx.Accounts().SaveGrant(ctx, g); err != nil {
 			return err
 		}

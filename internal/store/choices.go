@@ -150,7 +150,7 @@ func (t Agents) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID)
 	for _, r := range rows {
 		a := ApprovalAbout{
 			AgentSlug: r.AgentSlug, AgentName: r.AgentName, ConnectorSlug: r.ConnectorSlug, ConnectorName: r.ConnectorName, Title: r.Title, Raw: r.Raw,
-			Account: toAccountName(r.AccountAgent, r.Account, r.Identity),
+			Account: toAccountName(r.AccountAgent, r.AccountName, r.Account, r.Identity),
 		}
 		if len(r.AcceptedHash) > 0 {
 			a.Accepted = new(connectors.Hash(r.AcceptedHash))

@@ -128,9 +128,18 @@ func decodeIdentity(raw []byte) connectors.Identity {
 	return i
 }
 
-// toAccountName returns the label of an account by its identity, else by its name.
-func toAccountName(owner *connectors.AgentID, account string, identity []byte) connectors.AccountName {
-	return connectors.AccountName{Owner: owner, Label: cmp.Or(decodeIdentity(identity).Label(), account)}
+// toAccountName returns the label of an account by its identity, else by its account at the server. Before it is its name, unless that is the
+// default one.
+func toAccountName(owner *connectors.AgentID, name, account string, identity []byte) connectors.AccountName {
+	label := cmp.Or(decodeIdentity(identity).Label(), account)
+	switch {
+	case name == "" || name == connectors.DefaultAccount:
+	case label == "":
+		label = name
+	default:
+		label = name + " · " + label
+	}
+	return connectors.AccountName{Owner: owner, Label: label}
 }
 
 func toCredential(r dbgen.Credential) connectors.Credential {

@@ -83,7 +83,7 @@ func (t Calls) Get(ctx context.Context, id connectors.ToolCallID) (connectors.To
 	}
 	c := toToolCall(row)
 	c.AgentName, c.ConnectorName, c.ToolTitle = read.AgentName, read.ConnectorName, read.ToolTitle
-	c.TokenName, c.Account = read.TokenName, toAccountName(read.AccountAgent, read.Account, read.Identity)
+	c.TokenName, c.Account = read.TokenName, toAccountName(read.AccountAgent, read.AccountName, read.Account, read.Identity)
 	return c, nil
 }
 

@@ -22,6 +22,7 @@ type InvitationPage struct {
 	Connector string
 	Host      string // of the connector's URL
 	Agent     string // empty: all agents
+	Account   string // its name among those of its owner; empty: the only one
 	MadeBy    string
 	Server    string // host of the authorization server; empty: not known
 	TokenHost string // host of the token endpoint if it differs from the server's

@@ -65,7 +65,7 @@ func (h *Handler) connectLinkPage(w http.ResponseWriter, r *http.Request, status
 	middleware.AllowFormsTo(w.Header(), h.formDestinations(i.AuthorizeOrigin)...)
 	return h.Respond.Page(w, r, status, templates.Invitation(templates.InvitationPage{
 		Frame:  h.SignedOutFrame(r, i18n.T(r.Context(), "Connect %s", i.Connector)),
-		Tenant: i.Tenant, Connector: i.Connector, Host: shell.HostWithUnicode(i.CredentialURL), Agent: i.Agent, MadeBy: i.MadeBy,
+		Tenant: i.Tenant, Connector: i.Connector, Host: shell.HostWithUnicode(i.CredentialURL), Agent: i.Agent, Account: i.Account, MadeBy: i.MadeBy,
 		Server: i.Server, TokenHost: i.TokenHost, Scopes: i.Scopes, Ends: shell.NewWhen(r.Context(), i.ExpiresAt, h.Now()), Problem: problem,
 		Action: r.URL.EscapedPath(),
 	}))

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -72,7 +73,11 @@ func returnPath(done connect.Connection) string {
 // the connection.
 func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respond.Flash {
 	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected “%s”.", done.Connector.Name)}
-	if account := shell.CleanText(done.Account); account != "" {
+	account := shell.CleanText(done.Account)
+	if done.Name != "" && done.Name != connectors.DefaultAccount {
+		account = strings.TrimSuffix(done.Name+" · "+account, " · ")
+	}
+	if account != "" {
 		flash.Text = i18n.T(r.Context(), "Connected “%s” as %s.", done.Connector.Name, account)
 	}
 	if done.Run == nil {

@@ -65,7 +65,7 @@ const approvalDetails = `-- name: ApprovalDetails :many
 select approvals.id, agents.slug as agent_slug, agents.name as agent_name, connectors.slug as connector_slug, connectors.name as connector_name,
        tools.accepted_hash, coalesce(definition.title, '')::text as title,
        (case when length(definition.raw) <= 65536 then definition.raw end)::bytea as raw,
-       credentials.agent_id as account_agent, coalesce(credentials.account, '')::text as account,
+       credentials.agent_id as account_agent, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.account, '')::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from approvals
 join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.agent_id
@@ -87,6 +87,7 @@ type ApprovalDetailsRow struct {
 	Title         string
 	Raw           []byte
 	AccountAgent  *connectors.AgentID
+	AccountName   string
 	Account       string
 	Identity      []byte
 }
@@ -112,6 +113,7 @@ func (q *Queries) ApprovalDetails(ctx context.Context, tenantID connectors.Tenan
 			&i.Title,
 			&i.Raw,
 			&i.AccountAgent,
+			&i.AccountName,
 			&i.Account,
 			&i.Identity,
 		); err != nil {

@@ -256,7 +256,7 @@ const toolCall = `-- name: ToolCall :one
 
 select tool_calls.tenant_id, tool_calls.id, tool_calls.agent_id, tool_calls.agent_slug, tool_calls.connector_id, tool_calls.connector_slug, tool_calls.kind, tool_calls.tool, tool_calls.exposed_name, tool_calls.source, tool_calls.caller, tool_calls.token_id, tool_calls.credential_id, tool_calls.definition_hash, tool_calls.instance_id, tool_calls.status, tool_calls.outcome, tool_calls.error_code, tool_calls.error_message, tool_calls.is_error, tool_calls.approved_by, tool_calls.arguments, tool_calls.content, tool_calls.structured, tool_calls.task, tool_calls.truncated, tool_calls.request_bytes, tool_calls.response_bytes, tool_calls.started_at, tool_calls.completed_at, tool_calls.duration_us, tool_calls.task_handle, tool_calls.progress, tool_calls.address, tool_calls.request_id, tool_calls.packed, tool_calls.upstream, tool_calls.structured_valid, tool_calls.structured_error, tool_calls.task_expires_at, tool_calls.waited_us, coalesce(agents.name, '')::text as agent_name, coalesce(connectors.name, '')::text as connector_name,
        coalesce(tool_definitions.title, '')::text as tool_title, coalesce(nullif(agent_tokens.name, ''), agent_clients.client_name, agent_tokens.prefix, '')::text as token_name,
-       credentials.agent_id as account_agent, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
+       credentials.agent_id as account_agent, coalesce(credentials.name, '')::text as account_name, (case when credentials.type = 'oauth2' then credentials.account else '' end)::text as account,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity
 from tool_calls
 left join agents on agents.tenant_id = tool_calls.tenant_id and agents.id = tool_calls.agent_id
@@ -275,6 +275,7 @@ type ToolCallRow struct {
 	ToolTitle     string
 	TokenName     string
 	AccountAgent  *connectors.AgentID
+	AccountName   string
 	Account       string
 	Identity      []byte
 }
@@ -332,6 +333,7 @@ func (q *Queries) ToolCall(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.ToolTitle,
 		&i.TokenName,
 		&i.AccountAgent,
+		&i.AccountName,
 		&i.Account,
 		&i.Identity,
 	)
