@@ -27,3 +27,15 @@ func missingSamples(pages map[string]templ.Component, f templates.Frame, page te
 	absent.Rows, absent.Count = nil, "0 agents"
 	pages["missing-none"] = templates.MissingCredentials(absent)
 }
+
+// severalSamples are pages of a connector with several accounts.
+func severalSamples(pages map[string]templ.Component, shared templates.CredentialRow, page func(...templates.CredentialRow) templates.ConnectorCredentialsPage) {
+	work, home := shared, shared
+	work.Owner, work.Name, work.Syncs, work.Known, work.State, work.Error = "shared", "work", true, true, stateOK, ""
+	home.Key, home.Owner, home.Name, home.ChoosesSyncs, home.Account, home.Last = "shared.home", "shared", "home", true, "ada@home.example.com", true
+	pages["account-several"] = templates.ConnectorCredentials(page(work, home))
+	refused := home
+	refused.Adds, refused.Another = true, templates.Form{Values: map[string]string{"account": "work"}, Errors: map[string]string{"account": "This account name is taken."}}
+	refused.Renames, refused.Rename = true, templates.Form{Values: map[string]string{"name": "Work"}, Errors: map[string]string{"name": "Use lowercase letters."}}
+	pages["account-another"] = templates.ConnectorCredentials(page(work, refused))
+}

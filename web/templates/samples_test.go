@@ -400,15 +400,7 @@ func accountSamples(pages map[string]templ.Component, with func(templates.Frame)
 	many.Link = &templates.ConnectLink{For: "Night", URL: linked.Link.URL, Ends: soon}
 	pages["account-agents"] = templates.ConnectorCredentials(many)
 
-	work, home := shared, shared
-	work.Owner, work.Name, work.Syncs, work.Known, work.State, work.Error = "shared", "work", true, true, stateOK, ""
-	home.Key, home.Owner, home.Name, home.ChoosesSyncs, home.Account, home.Last = "shared.home", "shared", "home", true, "ada@home.example.com", true
-	pages["account-several"] = templates.ConnectorCredentials(page(work, home))
-	refused := home
-	refused.Adds, refused.Another = true, templates.Form{Values: map[string]string{"account": "work"}, Errors: map[string]string{"account": "This account name is taken."}}
-	refused.Renames, refused.Rename = true, templates.Form{Values: map[string]string{"name": "Work"}, Errors: map[string]string{"name": "Use lowercase letters."}}
-	pages["account-another"] = templates.ConnectorCredentials(page(work, refused))
-
+	severalSamples(pages, shared, page)
 	missingSamples(pages, f, page())
 
 	diagnosed := page(shared)
