@@ -44,25 +44,34 @@ end $function$;
 -- +goose StatementBegin
 create function check_account_name() returns trigger language plpgsql as $function$
 declare
+    names text[];
     usable bigint;
     chosen bigint;
 begin
+    perform from connectors where connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id for key share;
     perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
-    if exists (select from credentials c
-               where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
-                 and c.id <> new.id and c.name <> new.name and 'default' in (c.name, new.name)) then
+    if new.agent_id is null then -- two statements, because "is not distinct from" uses no index
+        select array_agg(c.name) into names
+        from credentials c
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is null and c.id <> new.id;
+    else
+        select array_agg(c.name) into names
+        from credentials c
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id = new.agent_id and c.id <> new.id;
+    end if;
+    if exists (select from unnest(names) other(name) where other.name <> new.name and 'default' in (other.name, new.name)) then
         raise exception 'the account named default is not the only one'
             using errcode = 'check_violation', constraint = case new.name when 'default' then 'credentials_name_given' else 'credentials_default_alone' end;
     end if;
-    if tg_op = 'UPDATE' or exists (select from credentials c
-                                   where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
-                                     and c.name = new.name) then
+    if tg_op = 'UPDATE' or new.name = any(names) then
         return new; -- it replaces one
     end if;
-    select count(*), count(*) filter (where c.syncs) into usable, chosen
-    from credentials c
-    where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
-      and c.status in ('active', 'refresh_failed');
+    select count(*), count(*) filter (where few.syncs) into usable, chosen
+    from (select c.syncs
+          from credentials c
+          where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+            and c.status in ('active', 'refresh_failed')
+          limit 2) few;
     if usable = 0 then
         update credentials c
         set syncs = false

@@ -56,7 +56,7 @@ begin
     using agent_grants g
     where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
       and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
-      and (old.agent_id is null or g.agent_id = old.agent_id) and old.name = any(g.accounts);
+      and (old.agent_id is null or g.agent_id = old.agent_id) and (g.accounts = '{}' or old.name = any(g.accounts));
     return null;
 end $function$;
 -- +goose StatementEnd

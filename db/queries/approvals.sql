@@ -21,6 +21,14 @@ where tenant_id = @tenant_id and agent_id = @agent_id and call_hash = @call_hash
 order by id desc
 limit 1;
 
+-- name: CloseApprovalOfOther :execrows
+-- Closes the open approval of the same call with another account, unless the call runs.
+update approvals
+set state = case when state = 'done' then state else 'lapsed' end,
+    fetched_at = case when state = 'done' then now() end
+where tenant_id = @tenant_id and call_hash = @call_hash and account_id is not null and account_id is distinct from @account_id
+  and (state in ('waiting', 'approved') or (state = 'done' and fetched_at is null));
+
 -- name: Approval :one
 select approvals.*
 from approvals
@@ -83,7 +91,7 @@ from approval_results
 where tenant_id = @tenant_id and id = @id;
 
 -- name: AddAllowance :execrows
--- No row: the agent's grant does not cover what is allowed. The lock makes a change of the grant wait, which then ends the
+-- No row: the agent's grant does not cover what is allowed, or not with the account that the person saw; null: none. The lock makes a change of the grant wait, which then ends the
 -- allowance. For the same definition the later expiry stays. Another definition replaces the row.
 insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, definition_hash, until, granted_by)
 select g.tenant_id, g.agent_id, g.connector_id, @kind::text, @tool, sqlc.narg(definition_hash), @until, @granted_by
@@ -97,6 +105,10 @@ where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @
           select from connector_items i
           where i.tenant_id = @tenant_id and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = @tool))
       end
+  and case when sqlc.narg(account_id)::uuid is null then g.accounts = '{}'
+           else exists (select from credentials c
+                        where c.tenant_id = @tenant_id and c.id = sqlc.narg(account_id) and c.connector_id = g.connector_id
+                          and (g.accounts = '{}' or c.name = any(g.accounts))) end
 for share of g
 on conflict on constraint tool_allowances_pkey do update
 set until = case when tool_allowances.definition_hash is not distinct from excluded.definition_hash

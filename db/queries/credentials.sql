@@ -26,11 +26,12 @@ order by lower(connectors.name), connectors.id, credentials.name
 limit @max_rows;
 
 -- name: SetCredential :exec
--- The row keeps its id when its secret is replaced.
+-- The row keeps its id when its secret is replaced, unless it is of another type or for another server.
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
 values (@tenant_id, @id, @connector_id, @agent_id, @name, @type, @origin, @sealed, @account, now())
 on conflict on constraint credentials_owner_key do update
-set type = excluded.type,
+set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin then credentials.id else excluded.id end,
+    type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
@@ -75,6 +76,16 @@ set name = @name,
     sealed = @sealed,
     version = version + 1
 where tenant_id = @tenant_id and id = @id and version = @version and (lease_until is null or lease_until < now());
+
+-- name: LockAccounts :exec
+-- The trigger check_account_name takes the same lock, before that of a row.
+select pg_advisory_xact_lock(hashtextextended('accounts ' || @tenant_id::uuid || ' ' || @connector_id::uuid, 0));
+
+-- name: IsAccountBound :one
+-- A grant of the owner binds an account with the name. agent_id null: a shared account.
+select exists (select from agent_grants
+               where tenant_id = @tenant_id and connector_id = @connector_id and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
+                 and @name::text = any(accounts))::boolean;
 
 -- name: RenameBoundAccount :exec
 -- The grants that bind the account. agent_id null: a shared account.

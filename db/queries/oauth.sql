@@ -38,15 +38,15 @@ delete from oauth_flows
 where tenant_id = @tenant_id and connector_id = @connector_id;
 
 -- name: DeleteFlowsOfAccount :exec
--- Authorizations and links of an account, that would connect another one under its name.
+-- Authorizations and links of accounts with these names, that would connect another one.
 with links as (
     delete from connect_links
     where connect_links.tenant_id = @tenant_id and connect_links.connector_id = @connector_id
-      and connect_links.agent_id is not distinct from @agent_id and connect_links.account in (@account::text, '')
+      and connect_links.agent_id is not distinct from @agent_id and connect_links.account = any(@accounts::text[])
 )
 delete from oauth_flows
 where oauth_flows.tenant_id = @tenant_id and oauth_flows.connector_id = @connector_id
-  and oauth_flows.agent_id is not distinct from @agent_id and oauth_flows.account in (@account::text, '');
+  and oauth_flows.agent_id is not distinct from @agent_id and oauth_flows.account = any(@accounts::text[]);
 
 -- name: SaveConnectLink :exec
 -- Each insert deletes the tenant's expired links. A creator has at most 20 links for one connector and agent.

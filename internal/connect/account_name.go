@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"slices"
 
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
@@ -19,10 +20,8 @@ func recheckLinkAccount(ctx context.Context, tx store.Accounts, p target) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if p.account != "" && name != p.account {
+	if p.account != "" && len(names) > 0 && !slices.Contains(names, p.account) {
 			return fault.Errorf(fault.Conflict, "Other accounts are connected. To add one, ask an admin for a link.")
-		}
 	}
 	return nil
 }

@@ -43,6 +43,15 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 		if err != nil {
 			return err
 		}
+		if unread == nil {
+			now, err := tx.Agents().CredentialFor(ctx, p.connector.ID, p.agentID(), p.account)
+			if err == nil && now.ID != old.ID {
+				err = fault.Errorf(fault.Conflict, "This account was just replaced. Try again.")
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err := tx.Connectors().DeleteCredential(ctx, p.connector.ID, p.agentID(), p.account); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *sto
 	}
 	now, isKnown := g.Meta.Identity, was.Type == connectors.AuthOAuth2 && was.Origin == r.flow.Origin && was.Identity.IsKnown()
 	isSame := isKnown && now.IsKnown() && !now.IsOther(was.Identity)
-	g.Replaces = !isSame && (isKnown || was.Account != g.Account)
+	g.Replaces = !isSame && (isKnown || was.Account != g.Account || r.flow.Replaces)
 	if isSame && now.OrganisationID == "" && was.Identity.OrganisationID != "" {
 		g.Meta.Identity.OrganisationID, g.Meta.Identity.Organisation = was.Identity.OrganisationID, was.Identity.Organisation
 	}

@@ -55,6 +55,7 @@ type Allowance struct {
 	Definition Hash // of the tool as the person saw it; zero for prompts and resources
 	Until      time.Time
 	GrantedBy  string
+	Account    CredentialID // that the approved call was for, which the grant must bind; zero: none. It is not stored
 }
 
 // CanAllow reports whether what the approval is about can be allowed for a time.

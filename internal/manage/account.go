@@ -30,6 +30,9 @@ func (r *Registry) ChangeAccount(ctx context.Context, a auth.Actor, of AccountRe
 			return err
 		}
 		owner.account = of.Name
+		if err := owner.checkMode(); err != nil {
+			return err
+		}
 		if err := a.RequireAccount(ctx, tx.Agents(), owner.agentID()); err != nil {
 			return err
 		}

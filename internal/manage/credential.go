@@ -149,20 +149,28 @@ func (o credentialOwner) secretSubject() store.StateReader {
 
 // checkSecret validates a secret for this owner.
 func (o credentialOwner) checkSecret(s connectors.Secret) error {
-	perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent
 	switch {
 	case o.connector.Auth.Type == connectors.AuthNone:
 		return fault.Errorf(fault.Conflict, "The connector %q needs no credential.", o.connector.Name)
 	case o.connector.Auth.Type == connectors.AuthOAuth2:
 		return o.checkClientSecret(s)
+	}
+	if err := o.checkMode(); err != nil {
+		return err
+	}
+	t := o.connector.Auth.Type
+	return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.checkMachineClientID(s), credentials.ValidateKey(t, o.connector.OAuth, s, ""))...)
+}
+
+// checkMode fails if the connector's accounts have other owners.
+func (o credentialOwner) checkMode() error {
+	switch perAgent := o.connector.CredentialMode == connectors.CredentialPerAgent; {
 	case perAgent && o.agent == nil:
 		return fault.Errorf(fault.Conflict, "Set the credential for an agent: %q has one per agent.", o.connector.Name)
 	case !perAgent && o.agent != nil:
 		return fault.Errorf(fault.Conflict, "Set the credential on the connector %q: all agents share it.", o.connector.Name)
-	default:
-		t := o.connector.Auth.Type
-		return fault.InvalidFields(slices.Concat(s.Validate(t, ""), o.checkMachineClientID(s), credentials.ValidateKey(t, o.connector.OAuth, s, ""))...)
 	}
+	return nil
 }
 
 // checkClientSecret validates a client secret. With OAuth only that can be entered.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/store/dbgen"
@@ -65,6 +67,9 @@ func (t Accounts) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID,
 		return err
 	}
 	return t.ensureTx(ctx, func(tx *Tenant) error {
+		if err := tx.q.LockAccounts(ctx, t.id.UUID, id.UUID); err != nil {
+			return err
+		}
 		if err := tx.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
 			return err
 		}
@@ -122,6 +127,16 @@ func (t Accounts) Rename(ctx context.Context, id connectors.ConnectorID, agent *
 	if err := t.requireAccountNames(ctx); err != nil {
 		return err
 	}
+	if err := t.q.LockAccounts(ctx, t.id.UUID, id.UUID); err != nil {
+		return err
+	}
+	bound := dbgen.IsAccountBoundParams{TenantID: t.id, ConnectorID: id, AgentID: optionalAgent(agent), Name: to}
+	switch taken, err := t.q.IsAccountBound(ctx, bound); {
+	case err != nil:
+		return err
+	case taken:
+		return fault.Errorf(fault.Conflict, "Grants still name an account %q. Change them first, so that they don't use another one.", to)
+	}
 	rows, err := t.q.SealedCredentials(ctx, dbgen.SealedCredentialsParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: &name, MaxRows: 1})
 	if err != nil || len(rows) == 0 {
 		return cmp.Or(err, newNotFound("account"))
@@ -141,16 +156,20 @@ func (t Accounts) Rename(ctx context.Context, id connectors.ConnectorID, agent *
 		if err != nil {
 			return err
 		}
-		owner := dbgen.RenameBoundAccountParams{TenantID: t.id, ConnectorID: id, Former: name, Name: to}
-		if agent != nil {
-			owner.AgentID = &agent.UUID
-		}
+		owner := dbgen.RenameBoundAccountParams{TenantID: t.id, ConnectorID: id, AgentID: optionalAgent(agent), Former: name, Name: to}
 		if err := t.q.RenameBoundAccount(ctx, owner); err != nil {
 			return err
 		}
-		flows := dbgen.DeleteFlowsOfAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Account: name}
+		flows := dbgen.DeleteFlowsOfAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Accounts: []string{name, to, ""}}
 		return t.notifyChange(t.q.DeleteFlowsOfAccount(ctx, flows), "credential", id)
 	})
+}
+
+func optionalAgent(id *connectors.AgentID) *uuid.UUID {
+	if id == nil {
+		return nil
+	}
+	return &id.UUID
 }
 
 // newDefaultNotAlone is the fault of the database for a second account beside the default one, before anything was sent to a server.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/store/dbgen"
 )
@@ -21,6 +23,7 @@ type AgentAllowance struct {
 func (t Calls) AddAllowance(ctx context.Context, agent connectors.AgentID, a connectors.Allowance) error {
 	q := dbgen.AddAllowanceParams{
 		TenantID: t.id, AgentID: agent, ConnectorID: a.ConnectorID, Kind: string(a.Kind), Tool: cleanText(a.Tool), Until: a.Until, GrantedBy: cleanText(a.GrantedBy),
+		AccountID: optionalCredential(a.Account),
 	}
 	if a.Kind == connectors.CallTool {
 		q.DefinitionHash = a.Definition[:]
@@ -74,4 +77,11 @@ func toAllowance(r dbgen.ToolAllowance) connectors.Allowance {
 	}
 	copy(a.Definition[:], r.DefinitionHash)
 	return a
+}
+
+func optionalCredential(id connectors.CredentialID) *uuid.UUID {
+	if id == (connectors.CredentialID{}) {
+		return nil
+	}
+	return &id.UUID
 }

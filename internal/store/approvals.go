@@ -33,7 +33,7 @@ type NewApproval struct {
 const sameCallTries = 3
 
 // RequestApproval stores a call that waits for approval. If the same call is open, or has a result that was not
-// fetched, it returns that one with created false.
+// fetched, it returns that one with created false. One with another account is closed.
 func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors.Approval, created bool, err error) {
 	for range sameCallTries {
 		a, err = t.insertApproval(ctx, n)
@@ -41,8 +41,18 @@ func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors
 			return a, err == nil, err
 		}
 		row, err := t.q.OpenApprovalOfCall(ctx, t.id, n.CallHash)
-		if !errors.Is(err, pgx.ErrNoRows) {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			continue
+		case err != nil, row.AccountID == nil, *row.AccountID == n.Account:
 			return toApproval(row), false, err
+		}
+		closed, err := t.q.CloseApprovalOfOther(ctx, t.id, n.CallHash, storedAccount(n.Account))
+		switch {
+		case err != nil:
+			return a, false, err
+		case closed == 0:
+			return a, false, fault.Errorf(fault.Conflict, "The same call runs with another account. Repeat it later.")
 		}
 	}
 	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call is about to end. Try again.")

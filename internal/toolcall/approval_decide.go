@@ -108,7 +108,7 @@ func (ap *approvals) addAllowance(ctx context.Context, tx *store.Tenant, a auth.
 	}
 	err := tx.Calls().AddAllowance(ctx, row.AgentID, connectors.Allowance{
 		AllowanceKey: connectors.AllowanceKey{ConnectorID: row.ConnectorID, Kind: row.Kind, Tool: row.Tool},
-		Definition:   row.Definition, Until: ap.o.Now().Add(period), GrantedBy: a.Decider(),
+		Definition:   row.Definition, Until: ap.o.Now().Add(period), GrantedBy: a.Decider(), Account: row.Account,
 	})
 	switch {
 	case !fault.Is(err, fault.NotFound):

@@ -96,19 +96,19 @@ func (ap *approvals) reloadOrder(ctx context.Context, a *activeCall, row connect
 	request := *a.request
 	request.View, request.Tool, request.Arguments = view, tool, json.RawMessage(arguments.Reveal())
 	request.Meta, request.Input = approvedMeta(request.Client), nil // the approver did not see the request's own, and a server may act upon them
-	if refusal := checkApprovedAccount(row, tool.Connector); refusal != nil {
-		return a.withCallID(row.ID, refusal)
+	if err := checkKeptAccount(row.Account, tool.Connector); err != nil {
+		return err
 	}
 	a.request, a.connector, a.account = &request, tool.Connector, row.Account
 	return a.checkDefinition(row)
 }
 
-// checkApprovedAccount returns a refusal if the grant binds an account now, and none was known when the call was approved.
-func checkApprovedAccount(row connectors.Approval, connector *agentview.ConnectorView) *RefusalError {
-	if row.Account != (connectors.CredentialID{}) || connector.Grant.Account() == "" || connector.Connector.Auth.Type == connectors.AuthNone {
+// checkKeptAccount returns a refusal if the grant binds an account now, and none was known when the call or task began.
+func checkKeptAccount(kept connectors.CredentialID, connector *agentview.ConnectorView) error {
+	if kept != (connectors.CredentialID{}) || connector.Grant.Account() == "" || connector.Connector.Auth.Type == connectors.AuthNone {
 		return nil
 	}
-	return &RefusalError{Code: CodeNotGranted, Sentence: fmt.Sprintf("The account of %q was chosen after this call was requested. Repeat the call.", connector.Connector.Name)}
+	return &RefusalError{Code: CodeUnavailable, Sentence: fmt.Sprintf("The account of %q was chosen after this began. Start it again.", connector.Connector.Name)}
 }
 
 // lostApprovalRefusal refuses an approved call of a tool that is no longer granted.

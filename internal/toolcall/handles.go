@@ -102,7 +102,10 @@ func (h *handleSealer) openState(a *activeCall) error {
 		return staleStateError()
 	}
 	a.account = a.resumed.Account
-	return nil
+	if len(a.resumed.State) == 0 {
+		return nil
+	}
+	return checkKeptAccount(a.account, a.connector)
 }
 
 // isMultiRound reports whether the request answers a running call. Any other input is sent to the server as a

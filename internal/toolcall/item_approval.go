@@ -110,6 +110,7 @@ func (rs *requestSender) checkItem(ctx context.Context, q *UpstreamRequest, a *a
 	if err != nil {
 		return nil, err
 	}
+	a.account = q.account // of the server's state
 	return params, rs.approvals.checkRequest(ctx, a)
 }
 
@@ -132,8 +133,8 @@ func (rs *requestSender) sendRechecked(ctx context.Context, q *UpstreamRequest, 
 	if err := rs.recheckQuery(ctx, q); err != nil {
 		return nil, rs.explainer.explainError(ctx, q.View, q.Connector, err)
 	}
-	if refusal := checkApprovedAccount(*a.approval, q.Connector); refusal != nil {
-		return nil, refusal
+	if err := checkKeptAccount(q.account, q.Connector); err != nil {
+		return nil, err
 	}
 	raw, err := rs.sendQuery(ctx, q, params, &a.credential)
 	if err == nil {

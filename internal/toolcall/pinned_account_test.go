@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
+	"patchbay/internal/store"
 	"patchbay/internal/toolcall"
 )
 
@@ -184,5 +187,65 @@ func TestOwnCall_UsesTheAccountOfSyncsOrOfTheGrant(t *testing.T) {
 	request.Account = connectors.Ref(a.Slug)
 	if _, err := b.runOwn(t, request); err != nil || b.remote.callsWith("Bearer agents-home") != 1 {
 		t.Errorf("the grant's account served no call: %v", err)
+	}
+}
+
+func TestOwnCall_OpensNoAccountForAgents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, c, nil, "work", "of-work")
+	b.saveAccount(t, c, nil, "home", "of-home")
+	unbound := b.newBoundAgent(t, c, "")
+	for range 2 { // the second time the person's session is open
+		_, err := b.call(t, unbound, c, `{}`)
+		wantRefused(t, err, toolcall.CodeNeedsAuthorization)
+		call, err := b.runOwn(t, b.ownCall(c, "read", `{}`))
+		must(t, err)
+		if call.Status != connectors.CallSuccess {
+			t.Errorf("%+v", call)
+		}
+	}
+	if n := b.remote.callsWith("Bearer of-work"); n != 2 {
+		t.Errorf("%d calls with the account of syncs, want the person's 2", n)
+	}
+}
+
+func TestPinnedAccount_AllowsNoOtherOne(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAlwaysAsk, nil)
+	_, id := b.startWaiting(t, b.a, b.c, b.process)
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: b.a.ID, ConnectorID: b.c.ID, AllTools: true, Accounts: []string{"home"}}))
+	_, err := b.Decide(t.Context(), b.actor(connectors.RoleMember), id, toolcall.Decision{Approve: true, AllowFor: time.Hour})
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("the decision: %v", err)
+	}
+	list, err := b.Door().Calls().Allowances(t.Context(), b.a.ID, store.Page{})
+	must(t, err)
+	if len(list.Items) > 0 {
+		t.Errorf("allowed: %+v", list.Items)
+	}
+}
+
+func TestPinnedAccount_ReplacedOneAsksAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, c, nil, "", "first")
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	_, err := b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	first := b.onlyWaiting(t)
+	_, err = b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	if again := b.onlyWaiting(t); again != first {
+		t.Error("the same call asks twice")
+	}
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+	b.saveAccount(t, c, nil, "", "second")
+	_, err = b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	if second := b.onlyWaiting(t); second == first {
+		t.Error("the approval of another account is joined")
 	}
 }

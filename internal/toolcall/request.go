@@ -264,6 +264,9 @@ func (rs *requestSender) upstreamParams(q *UpstreamRequest) (json.RawMessage, er
 	if isAmbiguous(q.Params) || !rs.handles.openHandle(q.View, purposeState, handle, &s) || string(s.Call) != string(q.queryHash()) {
 		return nil, &InvalidArgumentsError{Sentence: "The requestState belongs to another request. Repeat the request without it."}
 	}
+	if err := checkKeptAccount(s.Account, q.Connector); err != nil {
+		return nil, err
+	}
 	q.account = s.Account
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")

@@ -122,6 +122,9 @@ func (tr *taskRequests) sendUpstream(ctx context.Context, v *agentview.View, cli
 	if err != nil {
 		return nil, err
 	}
+	if err := checkKeptAccount(r.task.Account, connector); err != nil {
+		return nil, err
+	}
 	upstreamID, err := json.Marshal(r.task.ID)
 	if err != nil {
 		return nil, err

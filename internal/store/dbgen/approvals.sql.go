@@ -26,6 +26,10 @@ where g.tenant_id = $6 and g.agent_id = $7 and g.connector_id = $8
           select from connector_items i
           where i.tenant_id = $6 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2))
       end
+  and case when $9::uuid is null then g.accounts = '{}'
+           else exists (select from credentials c
+                        where c.tenant_id = $6 and c.id = $9 and c.connector_id = g.connector_id
+                          and (g.accounts = '{}' or c.name = any(g.accounts))) end
 for share of g
 on conflict on constraint tool_allowances_pkey do update
 set until = case when tool_allowances.definition_hash is not distinct from excluded.definition_hash
@@ -43,9 +47,10 @@ type AddAllowanceParams struct {
 	TenantID       connectors.TenantID
 	AgentID        connectors.AgentID
 	ConnectorID    connectors.ConnectorID
+	AccountID      *uuid.UUID
 }
 
-// No row: the agent's grant does not cover what is allowed. The lock makes a change of the grant wait, which then ends the
+// No row: the agent's grant does not cover what is allowed, or not with the account that the person saw; null: none. The lock makes a change of the grant wait, which then ends the
 // allowance. For the same definition the later expiry stays. Another definition replaces the row.
 func (q *Queries) AddAllowance(ctx context.Context, arg AddAllowanceParams) (int64, error) {
 	result, err := q.db.Exec(ctx, addAllowance,
@@ -57,6 +62,7 @@ func (q *Queries) AddAllowance(ctx context.Context, arg AddAllowanceParams) (int
 		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
+		arg.AccountID,
 	)
 	if err != nil {
 		return 0, err
@@ -197,6 +203,23 @@ where tenant_id = $2 and id = $3 and state = 'approved'
 // The state check lets one process execute an approved call, once.
 func (q *Queries) ClaimApproval(ctx context.Context, instanceID *connectors.InstanceID, tenantID connectors.TenantID, iD connectors.ToolCallID) (int64, error) {
 	result, err := q.db.Exec(ctx, claimApproval, instanceID, tenantID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const closeApprovalOfOther = `-- name: CloseApprovalOfOther :execrows
+update approvals
+set state = case when state = 'done' then state else 'lapsed' end,
+    fetched_at = case when state = 'done' then now() end
+where tenant_id = $1 and call_hash = $2 and account_id is not null and account_id is distinct from $3
+  and (state in ('waiting', 'approved') or (state = 'done' and fetched_at is null))
+`
+
+// Closes the open approval of the same call with another account, unless the call runs.
+func (q *Queries) CloseApprovalOfOther(ctx context.Context, tenantID connectors.TenantID, callHash []byte, accountID *connectors.CredentialID) (int64, error) {
+	result, err := q.db.Exec(ctx, closeApprovalOfOther, tenantID, callHash, accountID)
 	if err != nil {
 		return 0, err
 	}

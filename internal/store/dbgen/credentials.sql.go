@@ -331,6 +331,42 @@ func (q *Queries) HasInstanceWithoutAccountNames(ctx context.Context) (bool, err
 	return column_1, err
 }
 
+const isAccountBound = `-- name: IsAccountBound :one
+select exists (select from agent_grants
+               where tenant_id = $1 and connector_id = $2 and ($3::uuid is null or agent_id = $3)
+                 and $4::text = any(accounts))::boolean
+`
+
+type IsAccountBoundParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *uuid.UUID
+	Name        string
+}
+
+// A grant of the owner binds an account with the name. agent_id null: a shared account.
+func (q *Queries) IsAccountBound(ctx context.Context, arg IsAccountBoundParams) (bool, error) {
+	row := q.db.QueryRow(ctx, isAccountBound,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+	)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const lockAccounts = `-- name: LockAccounts :exec
+select pg_advisory_xact_lock(hashtextextended('accounts ' || $1::uuid || ' ' || $2::uuid, 0))
+`
+
+// The trigger check_account_name takes the same lock, before that of a row.
+func (q *Queries) LockAccounts(ctx context.Context, tenantID uuid.UUID, connectorID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, lockAccounts, tenantID, connectorID)
+	return err
+}
+
 const markCredentialUsed = `-- name: MarkCredentialUsed :exec
 update credentials
 set last_used_at = now()
@@ -550,7 +586,8 @@ const setCredential = `-- name: SetCredential :exec
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
 on conflict on constraint credentials_owner_key do update
-set type = excluded.type,
+set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin then credentials.id else excluded.id end,
+    type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
     origin = excluded.origin,
@@ -583,7 +620,7 @@ type SetCredentialParams struct {
 	Account     string
 }
 
-// The row keeps its id when its secret is replaced.
+// The row keeps its id when its secret is replaced, unless it is of another type or for another server.
 func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) error {
 	_, err := q.db.Exec(ctx, setCredential,
 		arg.TenantID,

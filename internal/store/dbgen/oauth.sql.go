@@ -140,27 +140,27 @@ const deleteFlowsOfAccount = `-- name: DeleteFlowsOfAccount :exec
 with links as (
     delete from connect_links
     where connect_links.tenant_id = $1 and connect_links.connector_id = $2
-      and connect_links.agent_id is not distinct from $3 and connect_links.account in ($4::text, '')
+      and connect_links.agent_id is not distinct from $3 and connect_links.account = any($4::text[])
 )
 delete from oauth_flows
 where oauth_flows.tenant_id = $1 and oauth_flows.connector_id = $2
-  and oauth_flows.agent_id is not distinct from $3 and oauth_flows.account in ($4::text, '')
+  and oauth_flows.agent_id is not distinct from $3 and oauth_flows.account = any($4::text[])
 `
 
 type DeleteFlowsOfAccountParams struct {
 	TenantID    connectors.TenantID
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
-	Account     string
+	Accounts    []string
 }
 
-// Authorizations and links of an account, that would connect another one under its name.
+// Authorizations and links of accounts with these names, that would connect another one.
 func (q *Queries) DeleteFlowsOfAccount(ctx context.Context, arg DeleteFlowsOfAccountParams) error {
 	_, err := q.db.Exec(ctx, deleteFlowsOfAccount,
 		arg.TenantID,
 		arg.ConnectorID,
 		arg.AgentID,
-		arg.Account,
+		arg.Accounts,
 	)
 	return err
 }

@@ -2,10 +2,15 @@ package upstream
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/safe"
+	"patchbay/internal/store"
 )
 
 const reviewTimeout = 30 * time.Second
@@ -68,12 +73,22 @@ func (p *Pool) reviewConnector(t connectors.TenantID, id connectors.ConnectorID)
 	}
 }
 
+// endsAccount reports whether an error says that the use may have no account any more, or none by itself.
+func endsAccount(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && slices.Contains([]string{store.TypeAccountRequired, TypeAccountChanged, credentials.TypeManagedAccount}, f.Type)
+}
+
 // reviewSession ends a session that the next use would end. If the credential cannot be read, the next use
 // checks it.
 func (p *Pool) reviewSession(w *SessionRequest) {
 	ctx, cancel := context.WithTimeout(context.Background(), reviewTimeout)
 	defer cancel()
 	u, err := p.resolveCredential(ctx, w)
+	if endsAccount(err) {
+		key := newCredentialKey(w)
+		p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
+	}
 	if err != nil {
 		return
 	}

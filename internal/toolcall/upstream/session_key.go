@@ -13,6 +13,7 @@ type credentialKey struct {
 	connector connectors.ConnectorID
 	agent     connectors.AgentID // owner of the credential; zero: shared, or none
 	account   string             // its name; empty: the owner's only one
+	ofSyncs   bool               // of a request for no agent: the account that syncs use
 }
 
 // sessionKey identifies a session: one is open at a time.
@@ -37,7 +38,7 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 		key.agent = *w.Account.Agent
 	}
 	if w.Connector.Auth.Type != connectors.AuthNone {
-		key.account = w.Account.Name
+		key.account, key.ofSyncs = w.Account.Name, w.Account == credentials.Account{}
 	}
 	return key
 }
