@@ -118,25 +118,34 @@ CREATE OR REPLACE FUNCTION public.check_account_name()
  LANGUAGE plpgsql
 AS $function$
 declare
+    names text[];
     usable bigint;
     chosen bigint;
 begin
+    perform from connectors where connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id for key share;
     perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
-    if exists (select from credentials c
-               where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
-                 and c.id <> new.id and c.name <> new.name and 'default' in (c.name, new.name)) then
+    if new.agent_id is null then -- two statements, because "is not distinct from" uses no index
+        select array_agg(c.name) into names
+        from credentials c
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is null and c.id <> new.id;
+    else
+        select array_agg(c.name) into names
+        from credentials c
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id = new.agent_id and c.id <> new.id;
+    end if;
+    if exists (select from unnest(names) other(name) where other.name <> new.name and 'default' in (other.name, new.name)) then
         raise exception 'the account named default is not the only one'
             using errcode = 'check_violation', constraint = case new.name when 'default' then 'credentials_name_given' else 'credentials_default_alone' end;
     end if;
-    if tg_op = 'UPDATE' or exists (select from credentials c
-                                   where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not distinct from new.agent_id
-                                     and c.name = new.name) then
+    if tg_op = 'UPDATE' or new.name = any(names) then
         return new; -- it replaces one
     end if;
-    select count(*), count(*) filter (where c.syncs) into usable, chosen
-    from credentials c
-    where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
-      and c.status in ('active', 'refresh_failed');
+    select count(*), count(*) filter (where few.syncs) into usable, chosen
+    from (select c.syncs
+          from credentials c
+          where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+            and c.status in ('active', 'refresh_failed')
+          limit 2) few;
     if usable = 0 then
         update credentials c
         set syncs = false
@@ -255,7 +264,7 @@ begin
     using agent_grants g
     where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
       and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
-      and (old.agent_id is null or g.agent_id = old.agent_id) and old.name = any(g.accounts);
+      and (old.agent_id is null or g.agent_id = old.agent_id) and (g.accounts = '{}' or old.name = any(g.accounts));
     return null;
 end $function$
 
