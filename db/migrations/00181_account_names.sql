@@ -91,6 +91,18 @@ end $function$;
 -- +goose StatementEnd
 create trigger check_account_name before insert or update of name on credentials for each row execute function check_account_name();
 
+-- A person may replace an account of which the server says nothing. It gets another id, and is not revoked: both may be of one user.
+create or replace trigger queue_revocation_of_replaced before update on credentials
+    for each row when (
+        old.type = 'oauth2' and old.status <> 'revoked' and (
+            new.type <> 'oauth2'
+            or new.id <> old.id and old.grant_meta #>> '{identity,subject}' is not null
+            or new.account is distinct from old.account
+            or new.grant_meta #>> '{identity,subject}' <> old.grant_meta #>> '{identity,subject}'
+            or new.grant_meta ->> 'client_id' is distinct from old.grant_meta ->> 'client_id'
+            or new.grant_meta #>> '{server,issuer}' is distinct from old.grant_meta #>> '{server,issuer}'))
+    execute function queue_revocation();
+
 -- Until now a sync used the account that was used last. That account is named once.
 -- +goose StatementBegin
 do $$
@@ -110,6 +122,16 @@ end $$;
 
 -- +goose Down
 drop trigger check_account_name on credentials;
+create or replace trigger queue_revocation_of_replaced before update on credentials
+    for each row when (
+        old.type = 'oauth2' and old.status <> 'revoked' and (
+            new.type <> 'oauth2'
+            or new.id <> old.id
+            or new.account is distinct from old.account
+            or new.grant_meta #>> '{identity,subject}' <> old.grant_meta #>> '{identity,subject}'
+            or new.grant_meta ->> 'client_id' is distinct from old.grant_meta ->> 'client_id'
+            or new.grant_meta #>> '{server,issuer}' is distinct from old.grant_meta #>> '{server,issuer}'))
+    execute function queue_revocation();
 drop function check_account_name();
 -- +goose StatementBegin
 create or replace function queue_revocation() returns trigger language plpgsql as $function$

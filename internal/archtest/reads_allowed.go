@@ -32,7 +32,7 @@ var SeparateReads = map[string]string{
 	"admin/tools.Handler.testFilter":             "a call that has ended does not change",
 	"connect.Broker.discoverForAPI":              "the discovery asks other servers in between",
 	"connect.Broker.discoverServer":              "as discoverForAPI",
-	"credentials.Resolver.ExplainUnusable":       "the second look-up is made only if the first finds nothing",
+	"credentials.Resolver.ExplainMissing":        "only one of the two runs",
 	"credentials.Resolver.ExplainMissingForSync": "the account is read again by its id, for what was stored with its end",
 	"credentials.Resolver.HeadersForDraft":       "the provider is asked for a token in between",
 	"credentials.Resolver.requestMachineToken":   "the server's metadata are requested in between, and the tenant's slug never changes",

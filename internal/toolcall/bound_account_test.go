@@ -12,7 +12,7 @@ import (
 	"patchbay/internal/toolcall"
 )
 
-// newBoundAgent is a trusted agent whose grant binds an account; empty: the owner's only one.
+// newBoundAgent is a trusted agent with a grant that binds an account; empty: the owner's only one.
 func (b *bench) newBoundAgent(t testing.TB, c connectors.Connector, account string) connectors.Agent {
 	t.Helper()
 	a := b.newTrustedAgent(t, c)
