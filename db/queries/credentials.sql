@@ -99,7 +99,7 @@ where tenant_id = @tenant_id and connector_id = @connector_id and (sqlc.narg(age
 -- The names of an owner's accounts.
 select name
 from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id
+where tenant_id = @tenant_id and connector_id = @connector_id and (agent_id = @agent_id or @agent_id is null and agent_id is null)
 order by name
 limit @max_rows;
 
@@ -123,10 +123,10 @@ set status = 'active',
 where tenant_id = @tenant_id and connector_id = @connector_id and type in ('client_credentials', 'private_key_jwt');
 
 -- name: SealedCredentials :many
--- The accounts of an owner; name null: all of them. A caller that needs one refuses several.
+-- The accounts of an owner; name null: all of them. A caller that needs one refuses several. "is not distinct from" uses no index.
 select credentials.*
 from credentials
-where tenant_id = @tenant_id and connector_id = @connector_id and agent_id is not distinct from @agent_id
+where tenant_id = @tenant_id and connector_id = @connector_id and (agent_id = @agent_id or @agent_id is null and agent_id is null)
   and (sqlc.narg(name)::text is null or name = sqlc.narg(name))
 order by name
 limit @max_rows;
@@ -136,17 +136,20 @@ select credentials.*
 from credentials
 where tenant_id = @tenant_id and id = @id;
 
--- name: SyncCredentials :many
--- The account that syncs use; without one all accounts that could be, of which only a single one may be used.
+-- name: SyncCredential :one
+-- The account that was chosen for syncs.
 select sqlc.embed(credentials), coalesce(agents.slug, '')::text as agent_slug
 from credentials
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and (credentials.agent_id is null) = @shared::boolean
-  and (credentials.syncs
-       or not exists (select from credentials chosen
-                      where chosen.tenant_id = @tenant_id and chosen.connector_id = @connector_id and chosen.syncs
-                        and (chosen.agent_id is null) = @shared::boolean))
-order by agents.slug, credentials.name
+  and credentials.syncs;
+
+-- name: SyncCandidates :many
+-- Accounts of agents that syncs could use if none was chosen: only a single one may be used.
+select sqlc.embed(credentials), agents.slug as agent_slug
+from credentials
+join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is not null
 limit @max_rows;
 
 -- name: ConnectorSecrets :many

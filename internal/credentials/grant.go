@@ -18,19 +18,20 @@ const maxStepUps = 2
 func (r *Resolver) resolveGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account, caller *connectors.Caller,
 ) (*Credential, error) {
-	g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, of.Agent, of.Name)
-	if fault.Is(err, fault.NotFound) && of.Name == "" && r.canBeManaged(c, of.Agent) {
-		g, err = r.addManagedAccount(ctx, tenant, c, *of.Agent, caller)
-	}
-	return r.refreshIfDue(ctx, tenant, c, g, caller, explainSeveral(c, of.Agent, err))
+	return r.refreshIfDue(ctx, tenant, c, caller, func() (store.Grant, error) {
+		g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, of.Agent, of.Name)
+		if fault.Is(err, fault.NotFound) && of.Name == "" && r.canBeManaged(c, of.Agent) {
+			g, err = r.addManagedAccount(ctx, tenant, c, *of.Agent, caller)
+		}
+		return g, explainSeveral(c, of.Agent, err)
+	})
 }
 
 // resolveGrantByID is resolveGrant for an account that was read before.
 func (r *Resolver) resolveGrantByID(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID,
 ) (*Credential, error) {
-	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
-	return r.refreshIfDue(ctx, tenant, c, g, nil, err)
+	return r.refreshIfDue(ctx, tenant, c, nil, func() (store.Grant, error) { return r.store.Vault(tenant).GrantByID(ctx, id) })
 }
 
 // ResolveAgain resolves the account of a token again; nil: it is not usable, or was replaced.
@@ -38,10 +39,11 @@ func (r *Resolver) ResolveAgain(ctx context.Context, tenant connectors.TenantID,
 	return r.resolveGrantByID(ctx, tenant, u.connector, u.ID)
 }
 
-// refreshIfDue returns the token of a grant that was read with err.
+// refreshIfDue returns the token of the grant that is read. The grant is read again if it was replaced while its token was refreshed.
 func (r *Resolver) refreshIfDue(
-	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant, caller *connectors.Caller, err error,
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, caller *connectors.Caller, read func() (store.Grant, error),
 ) (*Credential, error) {
+	g, err := read()
 	refused := func() bool {
 		return err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) &&
 			(g.AgentID == nil || !servesCaller(*g.AgentID, *g.Member, *caller))
@@ -55,7 +57,11 @@ func (r *Resolver) refreshIfDue(
 		}
 	}
 	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
-		if g, err = r.refreshInTime(ctx, tenant, c, g); refused() { // another account took its place meanwhile
+		g, err = r.refreshInTime(ctx, tenant, c, g)
+		if fault.Is(err, fault.NotFound) {
+			g, err = read()
+		}
+		if refused() { // another account took its place meanwhile
 			return nil, newManagedError(c)
 		}
 	}

@@ -149,10 +149,14 @@ func (r *Resolver) resolveAccount(
 // ResolveForSync opens the credential that syncs of the connector use: the one chosen for them, else the only one. nil: it is not usable, or
 // there is none. Several without a choice are an error.
 func (r *Resolver) ResolveForSync(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
-	cred, sealed, err := r.store.Vault(tenant).SyncSecret(ctx, c.ID, c.CredentialMode == connectors.CredentialShared)
-	if err == nil && hasToken(c.Auth.Type) {
-		return r.resolveGrantByID(ctx, tenant, c, cred.ID)
+	vault, isShared := r.store.Vault(tenant), c.CredentialMode == connectors.CredentialShared
+	if hasToken(c.Auth.Type) {
+		return r.refreshIfDue(ctx, tenant, c, nil, func() (store.Grant, error) {
+			g, err := vault.SyncGrant(ctx, c.ID, isShared)
+			return g, explainSeveralForSync(c, err)
+		})
 	}
+	cred, sealed, err := vault.SyncSecret(ctx, c.ID, isShared)
 	return openSecret(c, cred, sealed, explainSeveralForSync(c, err))
 }
 

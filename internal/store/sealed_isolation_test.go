@@ -102,6 +102,10 @@ var namedVaultAttempts = map[string]attempt{
 		_, text, err := o.vault.SyncSecret(ctx, o.connector.ID, false)
 		return !text.Empty(), err
 	},
+	"SyncGrant": func(ctx context.Context, o outsider) (bool, error) {
+		g, err := o.vault.SyncGrant(ctx, o.grant.ConnectorID, true)
+		return !g.Tokens.AccessToken.Empty(), err
+	},
 	"NamedGrant": func(ctx context.Context, o outsider) (bool, error) {
 		g, err := o.vault.NamedGrant(ctx, o.grant.ConnectorID, nil, connectors.DefaultAccount)
 		return !g.Tokens.AccessToken.Empty(), err

@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -38,22 +42,50 @@ func (v *Vault) NamedSecret(
 // SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only one. shared: of a connector with a
 // shared credential. Several without a choice are a Conflict of [TypeAccountRequired], with the agents' slugs and the names.
 func (v *Vault) SyncSecret(ctx context.Context, id connectors.ConnectorID, shared bool) (connectors.Credential, secret.Text, error) {
-	rows, err := v.q.SyncCredentials(ctx, dbgen.SyncCredentialsParams{TenantID: v.id, ConnectorID: id, Shared: shared, MaxRows: maxAccounts})
+	row, err := v.syncAccount(ctx, id, shared)
+	if err != nil {
+		return connectors.Credential{}, "", err
+	}
+	c, plain, err := v.openCredential(row.Credential)
+	c.AgentSlug = row.AgentSlug
+	return c, plain, err
+}
+
+// SyncGrant is [Vault.SyncSecret] for a grant. A credential of another type is not found.
+func (v *Vault) SyncGrant(ctx context.Context, id connectors.ConnectorID, shared bool) (Grant, error) {
+	row, err := v.syncAccount(ctx, id, shared)
+	if err != nil {
+		return Grant{}, err
+	}
+	return v.openTypedGrant(row.Credential)
+}
+
+// syncAccount returns the account that syncs use. One that is the only one need not be chosen.
+func (v *Vault) syncAccount(ctx context.Context, id connectors.ConnectorID, shared bool) (dbgen.SyncCredentialRow, error) {
+	row, err := v.q.SyncCredential(ctx, v.id, id, shared)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return row, err
+	}
+	if shared {
+		row.Credential, err = v.sealedAccount(ctx, id, nil, "")
+		return row, err
+	}
+	rows, err := v.q.SyncCandidates(ctx, v.id, id, maxAccounts)
 	switch {
 	case err != nil:
-		return connectors.Credential{}, "", err
+		return dbgen.SyncCredentialRow{}, err
 	case len(rows) == 0:
-		return connectors.Credential{}, "", newNotFound("credential")
+		return dbgen.SyncCredentialRow{}, newNotFound("credential")
 	case len(rows) > 1:
 		names := make([]string, len(rows))
 		for i, r := range rows {
 			names[i] = connectors.Credential{AgentSlug: r.AgentSlug, Name: r.Credential.Name}.Place()
 		}
-		return connectors.Credential{}, "", newSeveralAccounts(names)
+		slices.Sort(names)
+		return dbgen.SyncCredentialRow{}, newSeveralAccounts(names)
+	default:
+		return dbgen.SyncCredentialRow(rows[0]), nil
 	}
-	c, plain, err := v.openCredential(rows[0].Credential)
-	c.AgentSlug = rows[0].AgentSlug
-	return c, plain, err
 }
 
 // MarkUsed records the last use of a credential, at most once a minute. A missing one is no error.

@@ -16,7 +16,7 @@ import (
 const accountNames = `-- name: AccountNames :many
 select name
 from credentials
-where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+where tenant_id = $1 and connector_id = $2 and (agent_id = $3 or $3 is null and agent_id is null)
 order by name
 limit $4
 `
@@ -514,7 +514,7 @@ func (q *Queries) SealedCredential(ctx context.Context, tenantID connectors.Tena
 const sealedCredentials = `-- name: SealedCredentials :many
 select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs
 from credentials
-where tenant_id = $1 and connector_id = $2 and agent_id is not distinct from $3
+where tenant_id = $1 and connector_id = $2 and (agent_id = $3 or $3 is null and agent_id is null)
   and ($4::text is null or name = $4)
 order by name
 limit $5
@@ -528,7 +528,7 @@ type SealedCredentialsParams struct {
 	MaxRows     int32
 }
 
-// The accounts of an owner; name null: all of them. A caller that needs one refuses several.
+// The accounts of an owner; name null: all of them. A caller that needs one refuses several. "is not distinct from" uses no index.
 func (q *Queries) SealedCredentials(ctx context.Context, arg SealedCredentialsParams) ([]Credential, error) {
 	rows, err := q.db.Query(ctx, sealedCredentials,
 		arg.TenantID,
@@ -636,46 +636,29 @@ func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) er
 	return err
 }
 
-const syncCredentials = `-- name: SyncCredentials :many
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, coalesce(agents.slug, '')::text as agent_slug
+const syncCandidates = `-- name: SyncCandidates :many
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, agents.slug as agent_slug
 from credentials
-left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
-where credentials.tenant_id = $1 and credentials.connector_id = $2 and (credentials.agent_id is null) = $3::boolean
-  and (credentials.syncs
-       or not exists (select from credentials chosen
-                      where chosen.tenant_id = $1 and chosen.connector_id = $2 and chosen.syncs
-                        and (chosen.agent_id is null) = $3::boolean))
-order by agents.slug, credentials.name
-limit $4
+join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null
+limit $3
 `
 
-type SyncCredentialsParams struct {
-	TenantID    connectors.TenantID
-	ConnectorID connectors.ConnectorID
-	Shared      bool
-	MaxRows     int32
-}
-
-type SyncCredentialsRow struct {
+type SyncCandidatesRow struct {
 	Credential Credential
 	AgentSlug  string
 }
 
-// The account that syncs use; without one all accounts that could be, of which only a single one may be used.
-func (q *Queries) SyncCredentials(ctx context.Context, arg SyncCredentialsParams) ([]SyncCredentialsRow, error) {
-	rows, err := q.db.Query(ctx, syncCredentials,
-		arg.TenantID,
-		arg.ConnectorID,
-		arg.Shared,
-		arg.MaxRows,
-	)
+// Accounts of agents that syncs could use if none was chosen: only a single one may be used.
+func (q *Queries) SyncCandidates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, maxRows int32) ([]SyncCandidatesRow, error) {
+	rows, err := q.db.Query(ctx, syncCandidates, tenantID, connectorID, maxRows)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []SyncCredentialsRow
+	var items []SyncCandidatesRow
 	for rows.Next() {
-		var i SyncCredentialsRow
+		var i SyncCandidatesRow
 		if err := rows.Scan(
 			&i.Credential.TenantID,
 			&i.Credential.ID,
@@ -713,4 +696,53 @@ func (q *Queries) SyncCredentials(ctx context.Context, arg SyncCredentialsParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const syncCredential = `-- name: SyncCredential :one
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, coalesce(agents.slug, '')::text as agent_slug
+from credentials
+left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = $1 and credentials.connector_id = $2 and (credentials.agent_id is null) = $3::boolean
+  and credentials.syncs
+`
+
+type SyncCredentialRow struct {
+	Credential Credential
+	AgentSlug  string
+}
+
+// The account that was chosen for syncs.
+func (q *Queries) SyncCredential(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, shared bool) (SyncCredentialRow, error) {
+	row := q.db.QueryRow(ctx, syncCredential, tenantID, connectorID, shared)
+	var i SyncCredentialRow
+	err := row.Scan(
+		&i.Credential.TenantID,
+		&i.Credential.ID,
+		&i.Credential.ConnectorID,
+		&i.Credential.AgentID,
+		&i.Credential.Type,
+		&i.Credential.Origin,
+		&i.Credential.Sealed,
+		&i.Credential.Status,
+		&i.Credential.Account,
+		&i.Credential.Scopes,
+		&i.Credential.ExpiresAt,
+		&i.Credential.RefreshedAt,
+		&i.Credential.LastUsedAt,
+		&i.Credential.Error,
+		&i.Credential.Version,
+		&i.Credential.CreatedAt,
+		&i.Credential.UpdatedAt,
+		&i.Credential.GrantMeta,
+		&i.Credential.LeaseID,
+		&i.Credential.LeaseUntil,
+		&i.Credential.RetryAt,
+		&i.Credential.ConnectedAt,
+		&i.Credential.Upstream,
+		&i.Credential.MemberID,
+		&i.Credential.Name,
+		&i.Credential.Syncs,
+		&i.AgentSlug,
+	)
+	return i, err
 }
