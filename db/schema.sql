@@ -260,11 +260,19 @@ begin
     if tg_op = 'UPDATE' and new.id = old.id then
         return null;
     end if;
-    delete from tool_allowances a
-    using agent_grants g
-    where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
-      and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
-      and (old.agent_id is null or g.agent_id = old.agent_id) and (g.accounts = '{}' or old.name = any(g.accounts));
+    if old.agent_id is null then -- two statements, so that an agent's own account is found by its index
+        delete from tool_allowances a
+        using agent_grants g
+        where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
+          and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
+          and (g.accounts = '{}' or old.name = any(g.accounts));
+    else
+        delete from tool_allowances a
+        using agent_grants g
+        where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id and a.agent_id = old.agent_id
+          and g.tenant_id = old.tenant_id and g.connector_id = old.connector_id and g.agent_id = old.agent_id
+          and (g.accounts = '{}' or old.name = any(g.accounts));
+    end if;
     return null;
 end $function$
 
@@ -640,6 +648,29 @@ begin
     from connectors
     where connector_clock.tenant_id = new.tenant_id and connector_clock.connector_id = new.connector_id and connector_clock.due_at is null
       and connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id and connectors.enabled and connectors.sync_interval_s > 0;
+    return null;
+end $function$
+
+CREATE OR REPLACE FUNCTION public.say_account_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+    account credentials := coalesce(new, old);
+begin
+    if tg_op = 'UPDATE' and new.id = old.id and new.name = old.name then
+        return null;
+    end if;
+    if account.agent_id is null then
+        perform pg_notify('patchbay_changes', 'agent ' || g.tenant_id || ' ' || g.agent_id)
+        from agent_grants g
+        where g.tenant_id = account.tenant_id and g.connector_id = account.connector_id and g.accounts && array[old.name, new.name];
+    else
+        perform pg_notify('patchbay_changes', 'agent ' || g.tenant_id || ' ' || g.agent_id)
+        from agent_grants g
+        where g.tenant_id = account.tenant_id and g.connector_id = account.connector_id and g.agent_id = account.agent_id
+          and g.accounts && array[old.name, new.name];
+    end if;
     return null;
 end $function$
 
@@ -1733,6 +1764,7 @@ CREATE TRIGGER end_allowances AFTER DELETE OR UPDATE OF id ON public.credentials
 CREATE TRIGGER queue_revocation BEFORE DELETE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER queue_revocation_of_replaced BEFORE UPDATE ON public.credentials FOR EACH ROW WHEN (((old.type = 'oauth2'::text) AND (old.status <> 'revoked'::text) AND ((new.type <> 'oauth2'::text) OR ((new.id <> old.id) AND ((old.grant_meta #>> '{identity,subject}'::text[]) IS NOT NULL)) OR (new.account IS DISTINCT FROM old.account) OR ((new.grant_meta #>> '{identity,subject}'::text[]) <> (old.grant_meta #>> '{identity,subject}'::text[])) OR ((new.grant_meta ->> 'client_id'::text) IS DISTINCT FROM (old.grant_meta ->> 'client_id'::text)) OR ((new.grant_meta #>> '{server,issuer}'::text[]) IS DISTINCT FROM (old.grant_meta #>> '{server,issuer}'::text[]))))) EXECUTE FUNCTION queue_revocation();
 CREATE TRIGGER resume_clock AFTER INSERT OR UPDATE OF version ON public.credentials FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION resume_clock();
+CREATE TRIGGER say_account_change AFTER INSERT OR DELETE OR UPDATE OF id, name ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_account_change();
 CREATE TRIGGER say_credential_change AFTER INSERT OR DELETE OR UPDATE OF sealed, status, version, origin, type ON public.credentials FOR EACH ROW EXECUTE FUNCTION say_change('credential', 'tenant_id', 'connector_id');
 CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.credentials FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
 alter table credentials enable row level security;

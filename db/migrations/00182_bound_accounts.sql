@@ -52,17 +52,51 @@ begin
     if tg_op = 'UPDATE' and new.id = old.id then
         return null;
     end if;
-    delete from tool_allowances a
-    using agent_grants g
-    where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
-      and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
-      and (old.agent_id is null or g.agent_id = old.agent_id) and (g.accounts = '{}' or old.name = any(g.accounts));
+    if old.agent_id is null then -- two statements, so that an agent's own account is found by its index
+        delete from tool_allowances a
+        using agent_grants g
+        where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
+          and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
+          and (g.accounts = '{}' or old.name = any(g.accounts));
+    else
+        delete from tool_allowances a
+        using agent_grants g
+        where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id and a.agent_id = old.agent_id
+          and g.tenant_id = old.tenant_id and g.connector_id = old.connector_id and g.agent_id = old.agent_id
+          and (g.accounts = '{}' or old.name = any(g.accounts));
+    end if;
     return null;
 end $function$;
 -- +goose StatementEnd
 create trigger end_allowances after delete or update of id on credentials for each row execute function end_allowances_of_account();
 
+-- What is kept of an agent has the account that its grant binds.
+-- +goose StatementBegin
+create function say_account_change() returns trigger language plpgsql as $function$
+declare
+    account credentials := coalesce(new, old);
+begin
+    if tg_op = 'UPDATE' and new.id = old.id and new.name = old.name then
+        return null;
+    end if;
+    if account.agent_id is null then
+        perform pg_notify('patchbay_changes', 'agent ' || g.tenant_id || ' ' || g.agent_id)
+        from agent_grants g
+        where g.tenant_id = account.tenant_id and g.connector_id = account.connector_id and g.accounts && array[old.name, new.name];
+    else
+        perform pg_notify('patchbay_changes', 'agent ' || g.tenant_id || ' ' || g.agent_id)
+        from agent_grants g
+        where g.tenant_id = account.tenant_id and g.connector_id = account.connector_id and g.agent_id = account.agent_id
+          and g.accounts && array[old.name, new.name];
+    end if;
+    return null;
+end $function$;
+-- +goose StatementEnd
+create trigger say_account_change after insert or delete or update of id, name on credentials for each row execute function say_account_change();
+
 -- +goose Down
+drop trigger say_account_change on credentials;
+drop function say_account_change();
 drop trigger end_allowances on credentials;
 drop function end_allowances_of_account();
 create or replace trigger end_allowances after update on agent_grants

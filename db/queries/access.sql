@@ -2,8 +2,12 @@
 -- them are cached in memory.
 
 -- name: AccessReaches :many
--- now is the database's time, after the read began.
+-- now is the database's time, after the read began. account_id is the account that the grant binds; zero: none, or it is not stored.
 select sqlc.embed(agent_grants), sqlc.embed(connectors),
+       coalesce((select account.id from credentials account
+                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
+                   and case connectors.credential_mode when 'per_agent' then account.agent_id = agent_grants.agent_id else account.agent_id is null end),
+                '00000000-0000-0000-0000-000000000000')::uuid as account_id,
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,

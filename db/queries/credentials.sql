@@ -26,11 +26,12 @@ order by lower(connectors.name), connectors.id, credentials.name
 limit @max_rows;
 
 -- name: SetCredential :exec
--- The row keeps its id when its secret is replaced, unless it is of another type or for another server.
+-- The row keeps its id when its secret is replaced, unless it is of another type or user, or for another server.
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
 values (@tenant_id, @id, @connector_id, @agent_id, @name, @type, @origin, @sealed, @account, now())
 on conflict on constraint credentials_owner_key do update
-set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin then credentials.id else excluded.id end,
+set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin and credentials.account = excluded.account then credentials.id
+              else excluded.id end,
     type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,

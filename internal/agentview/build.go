@@ -69,7 +69,7 @@ func (b *viewBuilder) buildView() *View {
 // of those that are.
 func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
 	for _, row := range b.rows.Reaches {
-		connector := &ConnectorView{Grant: row.Grant.At(b.rows.Now), Connector: row.Connector, granted: row.Grant}
+		connector := &ConnectorView{Grant: row.Grant.At(b.rows.Now), Connector: row.Connector, Account: row.Account, granted: row.Grant}
 		for _, tool := range b.toolRows(row.Connector.ID) {
 			if !isListed(blockedReason(connector, tool)) {
 				continue
@@ -95,6 +95,7 @@ func (b *viewBuilder) addConnectors() {
 		connector := &ConnectorView{
 			Connector:    row.Connector,
 			Grant:        row.Grant.At(b.rows.Now),
+			Account:      row.Account,
 			granted:      row.Grant,
 			Capabilities: row.Connector.Capabilities,
 			Allowances:   map[string]time.Time{},

@@ -32,12 +32,13 @@ type View struct {
 
 // ConnectorView is one connector of a view.
 type ConnectorView struct {
-	Connector    connectors.Connector // without its DiscoveredTools
-	Grant        connectors.Grant     // as it was when the view was read: without what had ended
-	Items        []connectors.Item    // prompts, resources and templates, granted or not, in the server's order
-	Allowances   map[string]time.Time // until when a tool needs no approval, by upstream name
-	Capabilities json.RawMessage      // of the upstream server; nil: none
-	Tools        []*Tool              // listed tools, by name
+	Connector    connectors.Connector    // without its DiscoveredTools
+	Grant        connectors.Grant        // as it was when the view was read: without what had ended
+	Account      connectors.CredentialID // that the grant binds; zero: none, or it was not stored
+	Items        []connectors.Item       // prompts, resources and templates, granted or not, in the server's order
+	Allowances   map[string]time.Time    // until when a tool needs no approval, by upstream name
+	Capabilities json.RawMessage         // of the upstream server; nil: none
+	Tools        []*Tool                 // listed tools, by name
 
 	granted         connectors.Grant // with what has ended
 	lastEndsAt      time.Time        // of all of the grant, by the process's clock; zero: a part has no end

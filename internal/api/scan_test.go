@@ -155,7 +155,7 @@ var expectedStatus = map[string]int{
 	"POST /api/v1/connectors/{id}/agents/{agent}/credential/compare": http.StatusConflict, // likewise
 	"PUT /api/v1/connectors/{id}/agents/{agent}/credential":          http.StatusConflict, // the connector's credential is shared
 	"DELETE /api/v1/connectors/{id}/agents/{agent}/credential":       http.StatusNotFound,
-	"PATCH /api/v1/connectors/{id}/agents/{agent}/credential":        http.StatusNotFound,
+	"PATCH /api/v1/connectors/{id}/agents/{agent}/credential":        http.StatusConflict, // likewise
 	"PATCH /api/v1/connectors/{id}/credential":                       http.StatusNotFound, // none is stored
 	"DELETE /api/v1/members/{id}/second_factor":                      http.StatusNotFound, // they have none
 	"DELETE /api/v1/connectors/{id}/credential":                      http.StatusNotFound, // it was not given one

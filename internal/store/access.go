@@ -95,6 +95,7 @@ func toAccessReach(r dbgen.AccessReachesRow) AccessConnector {
 		Grant:     toAgentGrant(r.AgentGrant),
 		Ended:     toAgentGrant(r.AgentGrant).HasEnded(r.Now),
 		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames, Status: string(r.Connector.Status)}),
+		Account:   connectors.CredentialID{UUID: r.AccountID},
 	}
 }
 

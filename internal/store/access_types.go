@@ -61,6 +61,7 @@ type AccessConnector struct {
 	Grant     connectors.Grant
 	Ended     bool // by the database's time: all of the grant has ended
 	Connector connectors.Connector
+	Account   connectors.CredentialID // that the grant binds; zero: none, or it is not stored
 }
 
 // AccessTool is a tool of a granted connector.

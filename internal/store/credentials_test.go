@@ -87,18 +87,30 @@ func TestAReplacedCredentialKeepsItsRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
-		ConnectorID: c.ID, Type: connectors.AuthBasic, Origin: connectors.Origin(c.URL), Account: "ada", Secret: "new",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after.ID != before.ID || after.Version != before.Version+1 || after.Account != "ada" || after.Type != connectors.AuthBasic || text.Reveal() != "new" {
-		t.Errorf("credential went from %+v to %+v", before, after)
+	for _, tc := range []struct {
+		authType connectors.AuthType
+		account  string
+		isSame   bool
+	}{
+		{connectors.AuthBearer, "", true},
+		{connectors.AuthBasic, "ada", false},
+		{connectors.AuthBasic, "ada", true},
+		{connectors.AuthBasic, "bob", false},
+	} {
+		err = w.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
+			ConnectorID: c.ID, Type: tc.authType, Origin: connectors.Origin(c.URL), Account: tc.account, Secret: "new",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, text, err := w.St.Vault(w.Tenant).Secret(t.Context(), c.ID, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (after.ID == before.ID) != tc.isSame || after.Version != before.Version+1 || after.Account != tc.account || after.Type != tc.authType || text.Reveal() != "new" {
+			t.Errorf("credential went from %+v to %+v", before, after)
+		}
+		before = after
 	}
 }
 
@@ -148,7 +160,7 @@ func TestAgentCredentials_ListsPerAgentConnectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []store.AgentCredential{
-		{ConnectorSlug: full.Slug, ConnectorName: "A full", AuthType: connectors.AuthBearer, Status: connectors.CredentialActive},
+		{ConnectorSlug: full.Slug, ConnectorName: "A full", Name: connectors.DefaultAccount, AuthType: connectors.AuthBearer, Status: connectors.CredentialActive},
 		{ConnectorSlug: bare.Slug, ConnectorName: "b bare", AuthType: connectors.AuthBearer},
 	}
 	if diff := cmp.Diff(want, have); diff != "" {

@@ -139,6 +139,10 @@ func (c *Executor) OnNotify(n store.ChangeEvent) {
 		if id, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waiters.wake(connectors.ToolCallID{UUID: id})
 		}
+	case "agent":
+		if agent, ok := connectors.Ref(n.ID).UUID(); ok {
+			c.sender.pool.RecheckAgent(n.Tenant, connectors.AgentID{UUID: agent})
+		}
 	case store.NoticeAccount:
 		if agent, ok := connectors.Ref(n.ID).UUID(); ok {
 			c.waiters.wake(connectors.ToolCallID{UUID: agent})

@@ -249,3 +249,23 @@ func TestPinnedAccount_ReplacedOneAsksAgain(t *testing.T) {
 		t.Error("the approval of another account is joined")
 	}
 }
+
+func TestPinnedAccount_IsThatOfTheView(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAuto, map[string]func(string) string{
+		"tools/call":     func(string) string { return `{"resultType":"complete","content":[]}` },
+		"resources/read": func(string) string { return `{"resultType":"complete","contents":[]}` },
+	})
+	request := b.order(t, b.process, b.a, b.c, "search", "")
+	for _, names := range [][2]string{{"work", "was-work"}, {"home", "work"}} {
+		must(t, b.Door().Accounts().Rename(t.Context(), b.c.ID, nil, names[0], names[1]))
+	}
+	_, err := b.Call(t.Context(), request) // the view is older than the names
+	must(t, err)
+	_, err = b.SendRequest(t.Context(), toolcall.UpstreamRequest{
+		View: request.View, Connector: request.View.Connector(b.c.Slug), Method: "resources/read", Params: json.RawMessage(`{"uri":"a:b"}`),
+		Client: toolcall.Client{Caller: connectors.CallerAgent(b.a.ID)},
+	})
+	must(t, err)
+	b.wantNoOther(t)
+}

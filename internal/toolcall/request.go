@@ -182,6 +182,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()
 	wasSent := false
+	isBegun := q.account != connectors.CredentialID{} || q.taskSession.Account != connectors.CredentialID{}
 	err = rs.sender.withBreaker(ctx, q.View, q.Connector, func() error {
 		return rs.sender.withSession(ctx, w, credential, func(s *mcp.Session) error {
 			if !wasSent && q.lastCheck.isStale(q.Wait) {
@@ -203,6 +204,9 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 			return err
 		})
 	})
+	if !isBegun && q.lastCheck.isViewStale(err) {
+		err = errPolicyStale
+	}
 	return raw, err
 }
 

@@ -38,7 +38,9 @@ func newTaskSession(s *mcp.Session, capabilities string, t *mcp.Task, account *c
 // newTaskSessionRequest describes the session for requests about a task.
 func (cs *callSender) newTaskSessionRequest(v *agentview.View, connector *agentview.ConnectorView, session taskSession, client Client) upstream.SessionRequest {
 	w := cs.newSessionRequest(v, connector, client, false)
-	w.Pinned = session.Account
+	if session.Account != (connectors.CredentialID{}) {
+		w.Pinned = session.Account
+	}
 	if session.IsHandshake {
 		setCapabilities(&w, parseCapabilities(json.RawMessage(session.Capabilities)))
 		w.Resume = session.Token

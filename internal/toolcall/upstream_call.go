@@ -11,6 +11,7 @@ import (
 	"patchbay/internal/apiserver"
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/limit"
 	"patchbay/internal/mcp"
 	"patchbay/internal/store"
@@ -43,6 +44,12 @@ func (p policyCheck) isStale(wait *store.WaitBudget) bool {
 	return waited > 0
 }
 
+// isViewStale reports whether a request failed because its view, from memory, has another account than the database.
+func (p policyCheck) isViewStale(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Type == upstream.TypeAccountChanged && !p.fromDatabase
+}
+
 // callSender sends calls and other requests to the servers.
 type callSender struct {
 	o              *Options
@@ -66,7 +73,7 @@ func newCallSender(o *Options, running *runningCalls, explainer *explainer, prog
 	}
 }
 
-// forwardOnce returns errPolicyStale if the call waited since its last check.
+// forwardOnce returns errPolicyStale if the call waited since its last check, or if its view has another account.
 func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *mcp.Result, err error) {
 	ctx, call, done := cs.buildCall(ctx, a)
 	defer done()
@@ -103,6 +110,8 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 	switch {
 	case errors.Is(err, errPolicyStale):
 		return nil, err
+	case a.account == connectors.CredentialID{} && a.lastCheck.isViewStale(err):
+		return nil, errPolicyStale
 	case err != nil:
 		return nil, cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
 	}
@@ -166,7 +175,9 @@ func toHealthSignal(ctx context.Context, err error) healthSignal {
 func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
 	client := a.request.Client
 	w := cs.newSessionRequest(a.request.View, a.connector, client, client.SendRequest != nil || a.asksDuringTask())
-	w.Pinned = a.account
+	if a.account != (connectors.CredentialID{}) {
+		w.Pinned = a.account
+	}
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w
@@ -175,7 +186,7 @@ func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
 // newSessionRequest describes the session for requests of a client. answers: it answers the server's requests.
 func (cs *callSender) newSessionRequest(v *agentview.View, connector *agentview.ConnectorView, client Client, answers bool) upstream.SessionRequest {
 	w := upstream.SessionRequest{Tenant: v.Tenant.ID, Connector: connector.Connector, Caller: client.Caller, Wait: client.Wait}
-	w.Account.Name = connector.Grant.Account()
+	w.Account.Name, w.Pinned = connector.Grant.Account(), connector.Account
 	if v.Agent.ID != (connectors.AgentID{}) { // an admin's request may have none
 		w.Account.Agent = &v.Agent.ID
 	}

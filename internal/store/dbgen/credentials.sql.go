@@ -586,7 +586,8 @@ const setCredential = `-- name: SetCredential :exec
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, connected_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
 on conflict on constraint credentials_owner_key do update
-set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin then credentials.id else excluded.id end,
+set id = case when credentials.type = excluded.type and credentials.origin = excluded.origin and credentials.account = excluded.account then credentials.id
+              else excluded.id end,
     type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
@@ -620,7 +621,7 @@ type SetCredentialParams struct {
 	Account     string
 }
 
-// The row keeps its id when its secret is replaced, unless it is of another type or for another server.
+// The row keeps its id when its secret is replaced, unless it is of another type or user, or for another server.
 func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) error {
 	_, err := q.db.Exec(ctx, setCredential,
 		arg.TenantID,

@@ -35,6 +35,37 @@ func (p *Pool) RecheckCredentials(t connectors.TenantID, id connectors.Connector
 	}
 }
 
+// RecheckAgent retires an agent's sessions with another account than its grant binds, in the background.
+func (p *Pool) RecheckAgent(t connectors.TenantID, agent connectors.AgentID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	isOfAgent := func(key sessionKey) bool { return key.tenant == t && (key.agent == agent || key.private == agent) }
+	for key := range p.sessions {
+		if isOfAgent(key) && !p.stopped {
+			safe.GoIn(&p.background, safe.Upstream, func() { p.reviewAgent(t, agent, isOfAgent) })
+			return
+		}
+	}
+}
+
+func (p *Pool) reviewAgent(t connectors.TenantID, agent connectors.AgentID, isOfAgent func(sessionKey) bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), reviewTimeout)
+	defer cancel()
+	granted, err := p.o.Store.Tenant(t).Agents().GrantedConnectors(ctx, agent)
+	if err != nil {
+		return // the next use opens a session of the granted account
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, g := range granted {
+		for key, e := range p.sessions {
+			if isOfAgent(key) && key.connector == g.Connector.ID && g.Connector.Auth.Type != connectors.AuthNone && key.account != g.Grant.Account() {
+				p.retireEntry(e, false)
+			}
+		}
+	}
+}
+
 // RecheckConnector retires a connector's sessions ([Pool.RetireConnector]) in the background, if it was deleted, disabled or
 // changed since they were opened. What a sync stores, such as the era or capabilities, leaves them open.
 func (p *Pool) RecheckConnector(t connectors.TenantID, id connectors.ConnectorID) {

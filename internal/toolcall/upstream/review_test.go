@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 // TestRecheckConnector_AfterASync: a sync stores the era and capabilities, and the notice of it may come after the first call.
@@ -48,4 +51,33 @@ func TestRecheckConnector_EndsOutdatedSessions(t *testing.T) {
 			b.server.wantDeleted(t, "secret-session-1")
 		})
 	}
+}
+
+func TestRecheckAgent_EndsSessionsOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, a := b.newConnector(t, b.Tenant, perAgent), b.Agent(t)
+	bind := func(name string) {
+		must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true, Accounts: []string{name}}))
+		b.pool.RecheckAgent(b.Tenant, a.ID)
+		b.pool.WaitReviews()
+	}
+	for _, name := range []string{"home", "work"} {
+		text, err := connectors.Secret{Token: "of " + secret.Text(name)}.Encode()
+		must(t, err)
+		must(t, b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
+			ConnectorID: c.ID, AgentID: &a.ID, Name: name, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+		}))
+	}
+	bind("work")
+	request := b.newRequest(c)
+	request.Account = credentials.Account{Agent: &a.ID, Name: "work"}
+	must(t, b.call(t.Context(), request))
+	bind("work")
+	must(t, b.call(t.Context(), request))
+	if n := b.server.openedSessions(t); n != 1 {
+		t.Errorf("%d sessions were opened", n)
+	}
+	bind("home")
+	b.server.wantDeleted(t, "secret-session-1")
 }
