@@ -8,6 +8,9 @@ alter table agent_grants add constraint agent_grants_one_account check (cardinal
 -- The name of the account that is connected; empty: the owner's only one.
 alter table oauth_flows add column account text not null default '';
 alter table connect_links add column account text not null default '';
+-- The account that had the name then: no other one is replaced. Null: none had it.
+alter table oauth_flows add column account_id uuid;
+alter table connect_links add column account_id uuid;
 -- The account that an approved call is for; null: it needs none, or a process of the previous release stored it.
 alter table approvals add column account_id uuid;
 update approvals
@@ -122,6 +125,8 @@ begin
 end $function$;
 -- +goose StatementEnd
 alter table approvals drop column account_id;
+alter table connect_links drop column account_id;
+alter table oauth_flows drop column account_id;
 alter table connect_links drop column account;
 alter table oauth_flows drop column account;
 alter table instances drop column account_names;

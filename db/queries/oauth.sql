@@ -29,9 +29,9 @@ with swept as (
     where oauth_flows.tenant_id = @tenant_id and oauth_flows.expires_at < now()
 )
 insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id,
-                         resource, scopes, redirect_uri, return_to, replaces, account, sealed)
+                         resource, scopes, redirect_uri, return_to, replaces, account, account_id, sealed)
 values (@tenant_id, @id, @state_hash, @browser_hash, @connector_id, @agent_id, @started_by, @origin, @metadata, @client_id,
-        @resource, @scopes, @redirect_uri, @return_to, @replaces, @account, @sealed);
+        @resource, @scopes, @redirect_uri, @return_to, @replaces, @account, @account_id, @sealed);
 
 -- name: DeleteFlows :exec
 delete from oauth_flows
@@ -64,8 +64,8 @@ with swept as (
                order by older.created_at desc, older.token_hash
                offset 19))
 )
-insert into connect_links (tenant_id, token_hash, connector_id, agent_id, account, made_by, return_to, expires_at)
-values (@tenant_id, @token_hash, @connector_id, @agent_id, @account, @made_by, @return_to, @expires_at);
+insert into connect_links (tenant_id, token_hash, connector_id, agent_id, account, account_id, made_by, return_to, expires_at)
+values (@tenant_id, @token_hash, @connector_id, @agent_id, @account, @account_id, @made_by, @return_to, @expires_at);
 
 -- name: SaveGrant :exec
 -- The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.

@@ -82,6 +82,7 @@ var SeparateReads = map[string]string{
 	"connect.Broker.findOwnTarget":               "the account is checked again in the transaction that stores it",
 	"connect.Broker.findDisconnectTarget":        "the account is checked again in the transaction that deletes it",
 	"connect.Broker.findLinkTarget":              "as findOwnTarget",
+	"connect.Broker.nameAccount":                 "as findOwnTarget",
 	"connect.Broker.recheckLink":                 "as findOwnTarget",
 	"sso.Service.admitMember":                    "the admission has the transaction in a field",
 	"admin/tools.Handler.submitDecision":         "the connector's name is for the message, and the decision that can be undone is read after it was taken",

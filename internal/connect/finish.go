@@ -157,7 +157,7 @@ func (b *Broker) loadTarget(ctx context.Context, tx *store.Tenant, f store.Flow)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Conflict) || err == nil && !matchesSettings(p.connector, f) {
 		return target{}, errChanged()
 	}
-	p.account = f.Account
+	p.account, p.accountID = f.Account, f.AccountID
 	return p, err
 }
 

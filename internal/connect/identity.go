@@ -34,7 +34,8 @@ func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth
 }
 
 // checkAccount compares the account of a new grant with the stored one, and sets whether it replaces that one. A different account is
-// refused unless the flow allows it, and so is an unknown one in place of a known one: it could be any. A known organisation stays when
+// refused unless the flow allows it, and so is an unknown one in place of a known one: it could be any. Only the account of the flow's start
+// or an unusable one is replaced. A known organisation stays when
 // the server names none, so that the next one is compared with it. The transaction tx has the connector's lock.
 func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *store.NewGrant) error {
 	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID(), r.account)
@@ -46,11 +47,13 @@ func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *sto
 	}
 	now, isKnown := g.Meta.Identity, was.Type == connectors.AuthOAuth2 && was.Origin == r.flow.Origin && was.Identity.IsKnown()
 	isSame := isKnown && now.IsKnown() && !now.IsOther(was.Identity)
-	g.Replaces = !isSame && (isKnown || was.Account != g.Account || r.flow.Replaces)
+	g.Replaces = !isSame && (isKnown || was.Account != g.Account || r.flow.Replaces || !r.isOfStart(was))
 	if isSame && now.OrganisationID == "" && was.Identity.OrganisationID != "" {
 		g.Meta.Identity.OrganisationID, g.Meta.Identity.Organisation = was.Identity.OrganisationID, was.Identity.Organisation
 	}
 	switch {
+	case !isSame && !r.mayReplace(was):
+		return fault.Errorf(fault.Malformed, "Another account was connected meanwhile. Nothing was stored; reconnect.")
 	case !isKnown, isSame, r.flow.Replaces:
 		return nil
 	case !now.IsKnown():

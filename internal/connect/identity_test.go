@@ -223,3 +223,65 @@ func TestFinish_HidesStoredAccountFromLinks(t *testing.T) {
 		t.Errorf("refused: %s", f.Message)
 	}
 }
+
+func TestFinish_ReplacesOnlyTheAccountOfTheStart(t *testing.T) {
+	t.Parallel()
+	type doc = oauthtest.Document
+	for name, tc := range map[string]struct {
+		between  func(testing.TB, *bundle, connectors.Connector)
+		replaces bool
+		now      doc
+		refused  bool
+	}{
+		"another one took its name": {replaces: true, refused: true, between: func(t testing.TB, b *bundle, c connectors.Connector) {
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+			b.connect(t, c, nil)
+		}},
+		"the same one took its name": {now: doc{"sub": "7"}, between: func(t testing.TB, b *bundle, c connectors.Connector) {
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+			b.signInAs(doc{"sub": "7"})
+			b.connect(t, c, nil)
+		}},
+		"another one that ended": {replaces: true, between: func(t testing.TB, b *bundle, c connectors.Connector) {
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+			b.connect(t, c, nil)
+			g := b.grant(t, c, nil)
+			_, err := b.St.Vault(b.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, g.Tokens.Meta, "It ended.", nil)
+			must(t, err)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+			c := b.protected(t)
+			b.connect(t, c, nil)
+			o := order(c, nil)
+			o.Replaces = tc.replaces
+			s, err := b.broker.Start(t.Context(), b.admin, o)
+			must(t, err)
+			tc.between(t, b, c)
+			before := b.grant(t, c, nil)
+			b.signInAs(tc.now)
+			_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
+			if tc.refused {
+				wantFault(t, err, fault.Malformed, "")
+			} else {
+				must(t, err)
+			}
+			if after := b.grant(t, c, nil); (after.Version == before.Version) != tc.refused {
+				t.Errorf("from %+v to %+v", before.Credential, after.Credential)
+			}
+		})
+	}
+}
+
+func TestALinkReplacesOnlyTheAccountOfItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	c := b.protected(t)
+	token := b.linkBy(t, b.admin, c)
+	_, err := b.broker.ReadLink(t.Context(), token)
+	must(t, err)
+	b.connect(t, c, nil)
+	b.refusesLink(t, token, fault.Conflict)
+}

@@ -58,7 +58,7 @@ func (b *Broker) LinkFor(ctx context.Context, a auth.Actor, o StartRequest) (Lin
 	if err := a.RequireRecentAuth(b.now()); err != nil {
 		return Link{}, err
 	}
-	if p.account, err = b.checkAccountName(ctx, p, o.Account); err != nil {
+	if err := b.nameAccount(ctx, &p, o.Account); err != nil {
 		return Link{}, err
 	}
 	bits := make([]byte, 32)
@@ -66,7 +66,7 @@ func (b *Broker) LinkFor(ctx context.Context, a auth.Actor, o StartRequest) (Lin
 	token := base64.RawURLEncoding.EncodeToString(bits)
 	l := Link{URL: b.baseURL + linkPath + token, ExpiresAt: b.now().Add(linkTTL)}
 	err = b.storeLink(ctx, a, p, store.NewConnectLink{
-		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), Account: p.account, MadeBy: newStarter(a),
+		TokenHash: linkHash(secret.Text(token)), ConnectorID: p.connector.ID, AgentID: p.agentID(), Account: p.account, AccountID: p.accountID, MadeBy: newStarter(a),
 		ReturnTo: respond.OwnPath(o.ReturnTo, ""), ExpiresAt: l.ExpiresAt,
 	})
 	if err != nil {
@@ -171,8 +171,11 @@ func (b *Broker) findLinkTarget(ctx context.Context, token secret.Text) (store.C
 	if err != nil {
 		return store.ConnectLink{}, target{}, err
 	}
-	p.account = l.Account
-	return l, p, b.recheckLink(ctx, b.tenantStore(l.Tenant).Accounts(), l.MadeBy, p)
+	p.account, p.accountID = l.Account, l.AccountID
+	if err := b.recheckLink(ctx, b.tenantStore(l.Tenant).Accounts(), l.MadeBy, p); err != nil {
+		return l, p, err
+	}
+	return l, p, checkLinkAccount(ctx, b.tenantStore(l.Tenant), p)
 }
 
 func linkHash(token secret.Text) []byte {

@@ -49,7 +49,7 @@ func (b *Broker) Start(ctx context.Context, a auth.Actor, o StartRequest) (Autho
 	if err != nil {
 		return Authorization{}, err
 	}
-	if p.account, err = b.checkAccountName(ctx, p, o.Account); err != nil {
+	if err := b.nameAccount(ctx, &p, o.Account); err != nil {
 		return Authorization{}, err
 	}
 	d, err := b.prepareFlow(ctx, p, flowRequest{by: newStarter(a), began: new(a.Event(actBegin, "")), browserHash: browserHash(o.Browser), returnTo: o.ReturnTo, replaces: o.Replaces})
@@ -110,7 +110,7 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	return preparedFlow{authSurvey: s, url: address, began: who.began, flow: store.NewFlow{
-		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(), Account: s.account,
+		StateHash: oauth.HashState(state), BrowserHash: who.browserHash, ConnectorID: s.connector.ID, AgentID: s.agentID(), Account: s.account, AccountID: s.accountID,
 		StartedBy: who.by, Origin: s.connector.CredentialOrigin(), Server: s.discovery.Server, ClientID: client.ClientID,
 		Resource: s.discovery.Resource, Scopes: s.scopes, RedirectURI: b.RedirectURI(),
 		ReturnTo: respond.OwnPath(who.returnTo, ""), Replaces: who.replaces, Verifier: secret.Text(pkce.Verifier.Reveal()),

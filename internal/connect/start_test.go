@@ -297,7 +297,7 @@ func TestRegister_RetriesWithoutScopes(t *testing.T) {
 
 func TestManyStartsAtOnceUseOneRegistration(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7"}}, oauthtest.ResourceBehaviour{})
 	c := b.protected(t)
 	all := []*connect.Broker{b.broker, b.replica(t), b.replica(t)}
 	starts := make([]connect.Authorization, 12)

@@ -14,8 +14,9 @@ import (
 type target struct {
 	tenant    connectors.TenantID
 	connector connectors.Connector
-	agent     *connectors.Agent // nil: the shared credential
-	account   string            // its name; empty: the owner's only one
+	agent     *connectors.Agent        // nil: the shared credential
+	account   string                   // its name; empty: the owner's only one
+	accountID *connectors.CredentialID // the account that may be replaced; nil: none had the name
 }
 
 // findTarget reads a target and fails if no account can be connected to it.

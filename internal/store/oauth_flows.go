@@ -29,7 +29,7 @@ func (t Accounts) SaveFlow(ctx context.Context, f NewFlow) error {
 		TenantID: t.id, ID: id, StateHash: f.StateHash, BrowserHash: f.BrowserHash, ConnectorID: f.ConnectorID, AgentID: f.AgentID,
 		StartedBy: startedBy, Origin: f.Origin, Metadata: metadata, ClientID: cleanText(f.ClientID), Resource: cleanText(f.Resource),
 		Scopes: nonNilTexts(f.Scopes), RedirectUri: f.RedirectURI, ReturnTo: cleanText(f.ReturnTo),
-		Replaces: f.Replaces, Account: f.Account,
+		Replaces: f.Replaces, Account: f.Account, AccountID: f.AccountID,
 	}
 	return t.sealAndRetry(ctx, f.Verifier, flowAD(t.id, id), func(sealed []byte) error {
 		p.Sealed = sealed
@@ -52,6 +52,7 @@ func (s SystemSessions) TakeFlow(ctx context.Context, stateHash []byte) (Flow, e
 		NewFlow: NewFlow{
 			StateHash: r.StateHash, BrowserHash: r.BrowserHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Origin: r.Origin,
 			ClientID: r.ClientID, Resource: r.Resource, Scopes: r.Scopes, RedirectURI: r.RedirectUri, ReturnTo: r.ReturnTo, Replaces: r.Replaces, Account: r.Account,
+			AccountID: r.AccountID,
 		},
 		ID: r.ID, Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), sealed: r.Sealed,
 	}
@@ -83,7 +84,7 @@ func (t Accounts) SaveConnectLink(ctx context.Context, l NewConnectLink) error {
 		return err
 	}
 	return t.q.SaveConnectLink(ctx, dbgen.SaveConnectLinkParams{
-		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, Account: l.Account, MadeBy: madeBy,
+		TenantID: t.id, TokenHash: l.TokenHash, ConnectorID: l.ConnectorID, AgentID: l.AgentID, Account: l.Account, AccountID: l.AccountID, MadeBy: madeBy,
 		ReturnTo: cleanText(l.ReturnTo), ExpiresAt: l.ExpiresAt,
 	})
 }
@@ -109,7 +110,8 @@ func (s SystemSessions) TakeConnectLink(ctx context.Context, tokenHash []byte) (
 func toConnectLink(r dbgen.ConnectLink) (ConnectLink, error) {
 	l := ConnectLink{
 		NewConnectLink: NewConnectLink{
-			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Account: r.Account, ReturnTo: r.ReturnTo, ExpiresAt: r.ExpiresAt.UTC(),
+			TokenHash: r.TokenHash, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Account: r.Account, AccountID: r.AccountID, ReturnTo: r.ReturnTo,
+			ExpiresAt: r.ExpiresAt.UTC(),
 		},
 		Tenant: r.TenantID, CreatedAt: r.CreatedAt.UTC(),
 	}

@@ -23,8 +23,9 @@ type NewFlow struct {
 	StateHash   []byte // SHA-256
 	BrowserHash []byte // of the browser binding
 	ConnectorID connectors.ConnectorID
-	AgentID     *connectors.AgentID // nil: the shared credential
-	Account     string              // name of the account; empty: the owner's only one
+	AgentID     *connectors.AgentID      // nil: the shared credential
+	Account     string                   // name of the account; empty: the owner's only one
+	AccountID   *connectors.CredentialID // the account that may be replaced; nil: none
 	StartedBy   Starter
 	Origin      string // of the connector's URL at the start: the grant is bound to it
 	Server      oauth.Metadata
@@ -52,8 +53,9 @@ type Flow struct {
 type NewConnectLink struct {
 	TokenHash   []byte // SHA-256
 	ConnectorID connectors.ConnectorID
-	AgentID     *connectors.AgentID // nil: the shared credential
-	Account     string              // name of the account; empty: the owner's only one
+	AgentID     *connectors.AgentID      // nil: the shared credential
+	Account     string                   // name of the account; empty: the owner's only one
+	AccountID   *connectors.CredentialID // the account that may be replaced; nil: none
 	MadeBy      Starter
 	ReturnTo    string
 	ExpiresAt   time.Time

@@ -200,6 +200,7 @@ type ConnectLink struct {
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	Account     string
+	AccountID   *connectors.CredentialID
 }
 
 type Connector struct {
@@ -333,6 +334,7 @@ type OauthFlow struct {
 	ExpiresAt   time.Time
 	Replaces    bool
 	Account     string
+	AccountID   *connectors.CredentialID
 }
 
 type Registry struct {

@@ -400,13 +400,13 @@ with swept as (
                from connect_links older
                where older.tenant_id = $1 and older.connector_id = $3
                  and older.agent_id is not distinct from $4
-                 and older.made_by -> 'type' = $6::jsonb -> 'type'
-                 and older.made_by -> 'id' is not distinct from $6::jsonb -> 'id'
+                 and older.made_by -> 'type' = $7::jsonb -> 'type'
+                 and older.made_by -> 'id' is not distinct from $7::jsonb -> 'id'
                order by older.created_at desc, older.token_hash
                offset 19))
 )
-insert into connect_links (tenant_id, token_hash, connector_id, agent_id, account, made_by, return_to, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into connect_links (tenant_id, token_hash, connector_id, agent_id, account, account_id, made_by, return_to, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type SaveConnectLinkParams struct {
@@ -415,6 +415,7 @@ type SaveConnectLinkParams struct {
 	ConnectorID connectors.ConnectorID
 	AgentID     *connectors.AgentID
 	Account     string
+	AccountID   *connectors.CredentialID
 	MadeBy      []byte
 	ReturnTo    string
 	ExpiresAt   time.Time
@@ -428,6 +429,7 @@ func (q *Queries) SaveConnectLink(ctx context.Context, arg SaveConnectLinkParams
 		arg.ConnectorID,
 		arg.AgentID,
 		arg.Account,
+		arg.AccountID,
 		arg.MadeBy,
 		arg.ReturnTo,
 		arg.ExpiresAt,
@@ -441,9 +443,9 @@ with swept as (
     where oauth_flows.tenant_id = $1 and oauth_flows.expires_at < now()
 )
 insert into oauth_flows (tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id,
-                         resource, scopes, redirect_uri, return_to, replaces, account, sealed)
+                         resource, scopes, redirect_uri, return_to, replaces, account, account_id, sealed)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12, $13, $14, $15, $16, $17)
+        $11, $12, $13, $14, $15, $16, $17, $18)
 `
 
 type SaveFlowParams struct {
@@ -463,6 +465,7 @@ type SaveFlowParams struct {
 	ReturnTo    string
 	Replaces    bool
 	Account     string
+	AccountID   *connectors.CredentialID
 	Sealed      []byte
 }
 
@@ -485,6 +488,7 @@ func (q *Queries) SaveFlow(ctx context.Context, arg SaveFlowParams) error {
 		arg.ReturnTo,
 		arg.Replaces,
 		arg.Account,
+		arg.AccountID,
 		arg.Sealed,
 	)
 	return err

@@ -10,7 +10,7 @@ import (
 )
 
 const connectLink = `-- name: ConnectLink :one
-select connect_links.tenant_id, connect_links.token_hash, connect_links.connector_id, connect_links.agent_id, connect_links.made_by, connect_links.return_to, connect_links.created_at, connect_links.expires_at, connect_links.account
+select connect_links.tenant_id, connect_links.token_hash, connect_links.connector_id, connect_links.agent_id, connect_links.made_by, connect_links.return_to, connect_links.created_at, connect_links.expires_at, connect_links.account, connect_links.account_id
 from connect_links
 where token_hash = $1 and expires_at > now()
 `
@@ -29,6 +29,7 @@ func (q *Queries) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLin
 		&i.CreatedAt,
 		&i.ExpiresAt,
 		&i.Account,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -36,7 +37,7 @@ func (q *Queries) ConnectLink(ctx context.Context, tokenHash []byte) (ConnectLin
 const consumeConnectLink = `-- name: ConsumeConnectLink :one
 delete from connect_links
 where token_hash = $1 and expires_at > now()
-returning tenant_id, token_hash, connector_id, agent_id, made_by, return_to, created_at, expires_at, account
+returning tenant_id, token_hash, connector_id, agent_id, made_by, return_to, created_at, expires_at, account, account_id
 `
 
 // @sqlc-vet-disable tenant-scope
@@ -53,6 +54,7 @@ func (q *Queries) ConsumeConnectLink(ctx context.Context, tokenHash []byte) (Con
 		&i.CreatedAt,
 		&i.ExpiresAt,
 		&i.Account,
+		&i.AccountID,
 	)
 	return i, err
 }
@@ -61,7 +63,7 @@ const consumeFlow = `-- name: ConsumeFlow :one
 
 delete from oauth_flows
 where state_hash = $1 and expires_at > now()
-returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id, resource, scopes, redirect_uri, return_to, sealed, created_at, expires_at, replaces, account
+returning tenant_id, id, state_hash, browser_hash, connector_id, agent_id, started_by, origin, metadata, client_id, resource, scopes, redirect_uri, return_to, sealed, created_at, expires_at, replaces, account, account_id
 `
 
 // OAuth callbacks and connect links, across tenants.
@@ -89,6 +91,7 @@ func (q *Queries) ConsumeFlow(ctx context.Context, stateHash []byte) (OauthFlow,
 		&i.ExpiresAt,
 		&i.Replaces,
 		&i.Account,
+		&i.AccountID,
 	)
 	return i, err
 }

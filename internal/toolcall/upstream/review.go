@@ -40,11 +40,8 @@ func (p *Pool) RecheckAgent(t connectors.TenantID, agent connectors.AgentID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isOfAgent := func(key sessionKey) bool { return key.tenant == t && (key.agent == agent || key.private == agent) }
-	for key := range p.sessions {
-		if isOfAgent(key) && !p.stopped {
-			safe.GoIn(&p.background, safe.Upstream, func() { p.reviewAgent(t, agent, isOfAgent) })
-			return
-		}
+	if !p.stopped && p.hasSession(isOfAgent) {
+		safe.GoIn(&p.background, safe.Upstream, func() { p.reviewAgent(t, agent, isOfAgent) })
 	}
 }
 
@@ -71,15 +68,15 @@ func (p *Pool) reviewAgent(t connectors.TenantID, agent connectors.AgentID, isOf
 func (p *Pool) RecheckConnector(t connectors.TenantID, id connectors.ConnectorID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.stopped && p.hasSession(t, id) {
+	if !p.stopped && p.hasSession(func(key sessionKey) bool { return key.tenant == t && key.connector == id }) {
 		safe.GoIn(&p.background, safe.Upstream, func() { p.reviewConnector(t, id) })
 	}
 }
 
-// hasSession reports whether a connector has a session that may be used again. The caller holds mu.
-func (p *Pool) hasSession(t connectors.TenantID, id connectors.ConnectorID) bool {
+// hasSession reports whether a session that may be used again has such a key. The caller holds mu.
+func (p *Pool) hasSession(matches func(sessionKey) bool) bool {
 	for key := range p.sessions {
-		if key.tenant == t && key.connector == id {
+		if matches(key) {
 			return true
 		}
 	}
