@@ -1116,6 +1116,7 @@ create table approvals (
     kind text not null default 'tool'::text,
     caller_id uuid,
     account_id uuid,
+    sealed_account_id uuid,
     constraint approvals_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint approvals_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint approvals_decided CHECK (((state = ANY (ARRAY['waiting'::text, 'lapsed'::text])) = (decided_at IS NULL))),

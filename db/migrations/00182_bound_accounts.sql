@@ -13,6 +13,8 @@ alter table oauth_flows add column account_id uuid;
 alter table connect_links add column account_id uuid;
 -- The account that an approved call is for; null: it needs none, or a process of the previous release stored it.
 alter table approvals add column account_id uuid;
+-- The account that the call's arguments are sealed for, so that it cannot be another one. Null: for none, as in the previous release.
+alter table approvals add column sealed_account_id uuid;
 update approvals
 set account_id = credentials.id
 from connectors, credentials
@@ -124,6 +126,8 @@ begin
     return null;
 end $function$;
 -- +goose StatementEnd
+delete from approvals where sealed_account_id is not null;
+alter table approvals drop column sealed_account_id;
 alter table approvals drop column account_id;
 alter table connect_links drop column account_id;
 alter table oauth_flows drop column account_id;

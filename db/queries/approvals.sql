@@ -2,8 +2,8 @@
 
 -- name: InsertApproval :one
 -- No row: the same call is open already.
-insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id, account_id)
-values (@tenant_id, @id, @agent_id, @connector_id, coalesce(nullif(@kind::text, ''), 'tool'), @tool, @exposed_name, @definition_hash, @call_hash, @sealed, @expires_at, @caller_id, @account_id)
+insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id, account_id, sealed_account_id)
+values (@tenant_id, @id, @agent_id, @connector_id, coalesce(nullif(@kind::text, ''), 'tool'), @tool, @exposed_name, @definition_hash, @call_hash, @sealed, @expires_at, @caller_id, @account_id, @sealed_account_id)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
 do nothing
 returning *;

@@ -9,9 +9,20 @@ import (
 	"patchbay/internal/secret"
 )
 
-// approvalAD binds the sealed arguments of a call to its tenant, id, agent and connector.
-func approvalAD(tenant connectors.TenantID, id connectors.ToolCallID, agent connectors.AgentID, to connectors.ConnectorID) secret.AD {
-	return secret.AD{Tenant: tenant.String(), Table: "approvals", Column: "sealed", Row: fmt.Sprintf("%s %s %s", id, agent, to)}
+// approvalPlace is what the sealed arguments of a call are bound to.
+type approvalPlace struct {
+	id        connectors.ToolCallID
+	agent     connectors.AgentID
+	connector connectors.ConnectorID
+	account   *connectors.CredentialID // nil: any, as in the previous release
+}
+
+func approvalAD(tenant connectors.TenantID, at approvalPlace) secret.AD {
+	row := fmt.Sprintf("%s %s %s", at.id, at.agent, at.connector)
+	if at.account != nil {
+		row += " " + at.account.String()
+	}
+	return secret.AD{Tenant: tenant.String(), Table: "approvals", Column: "sealed", Row: row}
 }
 
 func approvalResultAD(tenant connectors.TenantID, id connectors.ToolCallID) secret.AD {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -61,10 +62,18 @@ func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors
 // insertApproval stores the approval and its notice in one transaction.
 func (t *tenant) insertApproval(ctx context.Context, n NewApproval) (a connectors.Approval, err error) {
 	err = t.ensureTx(ctx, func(tx *Tenant) error {
-		err := tx.sealAndRetry(ctx, n.Call, approvalAD(tx.id, n.ID, n.AgentID, n.ConnectorID), func(sealed []byte) error {
+		account := storedAccount(n.Account)
+		switch older, err := tx.q.HasInstanceWithoutAccountNames(ctx); {
+		case err != nil:
+			return err
+		case older: // it opens no call that is sealed for an account
+			account = nil
+		}
+		err := tx.sealAndRetry(ctx, n.Call, approvalAD(tx.id, approvalPlace{n.ID, n.AgentID, n.ConnectorID, account}), func(sealed []byte) error {
 			row, err := tx.q.InsertApproval(ctx, dbgen.InsertApprovalParams{
 				TenantID: tx.id, ID: n.ID, AgentID: n.AgentID, ConnectorID: n.ConnectorID, Kind: string(n.Kind), Tool: cleanText(n.Tool), ExposedName: cleanText(n.ExposedName),
 				DefinitionHash: n.Definition[:], CallHash: n.CallHash, Sealed: sealed, ExpiresAt: n.ExpiresAt, CallerID: n.Caller.ID(), AccountID: storedAccount(n.Account),
+				SealedAccountID: account,
 			})
 			a = toApproval(row)
 			return err
@@ -170,7 +179,7 @@ func (v *Vault) ApprovalCall(ctx context.Context, id connectors.ToolCallID) (con
 	if err != nil {
 		return connectors.Approval{}, "", rowError(err, "approval")
 	}
-	plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, row.ID, row.AgentID, row.ConnectorID))
+	plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, approvalPlace{row.ID, row.AgentID, row.ConnectorID, row.SealedAccountID}))
 	if err != nil {
 		return connectors.Approval{}, "", fault.Wrap(fault.Internal, err, "The stored call can't be decrypted. Call the tool again.")
 	}
@@ -230,8 +239,8 @@ func toApproval(r dbgen.Approval) connectors.Approval {
 		State: r.State, AskedAt: r.AskedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC(), DecidedAt: toUTC(r.DecidedAt), DecidedBy: r.DecidedBy,
 		Reason: r.Reason, InstanceID: r.InstanceID, FetchedAt: toUTC(r.FetchedAt), Caller: connectors.StoredCaller(r.CallerID),
 	}
-	if r.AccountID != nil {
-		a.Account = *r.AccountID
+	if id := cmp.Or(r.SealedAccountID, r.AccountID); id != nil {
+		a.Account = *id
 	}
 	copy(a.Definition[:], r.DefinitionHash)
 	return a

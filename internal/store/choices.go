@@ -115,7 +115,7 @@ func (v *Vault) WaitingCalls(ctx context.Context, p Page) (List[WaitingCall], er
 	list := newList(p, rows, func(r dbgen.Approval) dbgen.Approval { return r }, "approvals", func(r dbgen.Approval) []string { return []string{r.ID.String()} })
 	opened := List[WaitingCall]{Items: make([]WaitingCall, len(list.Items)), Next: list.Next}
 	for i, row := range list.Items {
-		plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, row.ID, row.AgentID, row.ConnectorID))
+		plain, err := v.keyring.Open(row.Sealed, approvalAD(v.id, approvalPlace{row.ID, row.AgentID, row.ConnectorID, row.SealedAccountID}))
 		if err != nil {
 			return List[WaitingCall]{}, fault.Wrap(fault.Internal, err, "A stored call can't be decrypted.")
 		}

@@ -45,8 +45,12 @@ var sealedTables = []sealedTable{
 	{table: "connector_envs", primaryKey: "connector_id", adColumns: "program", ad: func(r sealedRow) secret.AD {
 		return environmentAD(r.tenantID(), connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}, r.textColumn("program"))
 	}},
-	{table: "approvals", primaryKey: "id", adColumns: "agent_id, connector_id", ad: func(r sealedRow) secret.AD {
-		return approvalAD(r.tenantID(), connectors.ToolCallID{UUID: r.uuidColumn("id")}, *r.agentID(), connectors.ConnectorID{UUID: r.uuidColumn("connector_id")})
+	{table: "approvals", primaryKey: "id", adColumns: "agent_id, connector_id, sealed_account_id", ad: func(r sealedRow) secret.AD {
+		at := approvalPlace{id: connectors.ToolCallID{UUID: r.uuidColumn("id")}, agent: *r.agentID(), connector: connectors.ConnectorID{UUID: r.uuidColumn("connector_id")}}
+		if r["sealed_account_id"] != nil {
+			at.account = &connectors.CredentialID{UUID: r.uuidColumn("sealed_account_id")}
+		}
+		return approvalAD(r.tenantID(), at)
 	}},
 	{table: "approval_results", primaryKey: "id", ad: func(r sealedRow) secret.AD {
 		return approvalResultAD(r.tenantID(), connectors.ToolCallID{UUID: r.uuidColumn("id")})

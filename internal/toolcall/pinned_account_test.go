@@ -269,3 +269,28 @@ func TestPinnedAccount_IsThatOfTheView(t *testing.T) {
 	must(t, err)
 	b.wantNoOther(t)
 }
+
+func TestPinnedAccount_IsSealedWithTheApproval(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"none":    "update approvals set account_id = null, sealed_account_id = null",
+		"another": "update approvals set account_id = gen_random_uuid(), sealed_account_id = gen_random_uuid()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newPinnedBench(t, connectors.ApprovalAlwaysAsk, nil)
+			_, id := b.startWaiting(t, b.a, b.c, b.process)
+			vault := b.St.Vault(b.Tenant)
+			row, _, err := vault.ApprovalCall(t.Context(), id)
+			must(t, err)
+			b.AsSystem(t, "update approvals set account_id = null", nil)
+			if again, _, err := vault.ApprovalCall(t.Context(), id); err != nil || again.Account != row.Account || again.Account == (connectors.CredentialID{}) {
+				t.Errorf("of the account %s, not %s: %v", again.Account, row.Account, err)
+			}
+			b.AsSystem(t, change, nil)
+			if _, _, err := vault.ApprovalCall(t.Context(), id); !fault.Is(err, fault.Internal) {
+				t.Errorf("it opens: %v", err)
+			}
+		})
+	}
+}

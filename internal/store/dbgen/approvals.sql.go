@@ -147,7 +147,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 }
 
 const approval = `-- name: Approval :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id, approvals.sealed_account_id
 from approvals
 where tenant_id = $1 and id = $2
 `
@@ -176,6 +176,7 @@ func (q *Queries) Approval(ctx context.Context, tenantID connectors.TenantID, iD
 		&i.Kind,
 		&i.CallerID,
 		&i.AccountID,
+		&i.SealedAccountID,
 	)
 	return i, err
 }
@@ -247,7 +248,7 @@ set state = case when $1::boolean then 'approved' else 'denied' end,
     decided_by = $2,
     reason = $3
 where tenant_id = $4 and id = $5 and state = 'waiting' and expires_at > now()
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id, sealed_account_id
 `
 
 type DecideApprovalParams struct {
@@ -288,6 +289,7 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 		&i.Kind,
 		&i.CallerID,
 		&i.AccountID,
+		&i.SealedAccountID,
 	)
 	return i, err
 }
@@ -342,7 +344,7 @@ func (q *Queries) DeleteConnectorAllowances(ctx context.Context, tenantID connec
 }
 
 const deniedApprovalOfCall = `-- name: DeniedApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id, approvals.sealed_account_id
 from approvals
 where tenant_id = $1 and agent_id = $2 and call_hash = $3 and state = 'denied' and decided_at > $4
 order by id desc
@@ -385,6 +387,7 @@ func (q *Queries) DeniedApprovalOfCall(ctx context.Context, arg DeniedApprovalOf
 		&i.Kind,
 		&i.CallerID,
 		&i.AccountID,
+		&i.SealedAccountID,
 	)
 	return i, err
 }
@@ -421,27 +424,28 @@ func (q *Queries) FinishApproval(ctx context.Context, tenantID connectors.Tenant
 
 const insertApproval = `-- name: InsertApproval :one
 
-insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id, account_id)
-values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11, $12, $13)
+insert into approvals (tenant_id, id, agent_id, connector_id, kind, tool, exposed_name, definition_hash, call_hash, sealed, expires_at, caller_id, account_id, sealed_account_id)
+values ($1, $2, $3, $4, coalesce(nullif($5::text, ''), 'tool'), $6, $7, $8, $9, $10, $11, $12, $13, $14)
 on conflict (tenant_id, call_hash) where state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null)
 do nothing
-returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id
+returning tenant_id, id, agent_id, connector_id, tool, exposed_name, definition_hash, call_hash, sealed, state, asked_at, expires_at, decided_at, decided_by, reason, instance_id, fetched_at, kind, caller_id, account_id, sealed_account_id
 `
 
 type InsertApprovalParams struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ToolCallID
-	AgentID        connectors.AgentID
-	ConnectorID    connectors.ConnectorID
-	Kind           string
-	Tool           string
-	ExposedName    string
-	DefinitionHash []byte
-	CallHash       []byte
-	Sealed         []byte
-	ExpiresAt      time.Time
-	CallerID       *uuid.UUID
-	AccountID      *connectors.CredentialID
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         connectors.AgentID
+	ConnectorID     connectors.ConnectorID
+	Kind            string
+	Tool            string
+	ExposedName     string
+	DefinitionHash  []byte
+	CallHash        []byte
+	Sealed          []byte
+	ExpiresAt       time.Time
+	CallerID        *uuid.UUID
+	AccountID       *connectors.CredentialID
+	SealedAccountID *connectors.CredentialID
 }
 
 // Calls that need approval, their decisions and results, and temporary allowances.
@@ -461,6 +465,7 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		arg.ExpiresAt,
 		arg.CallerID,
 		arg.AccountID,
+		arg.SealedAccountID,
 	)
 	var i Approval
 	err := row.Scan(
@@ -484,12 +489,13 @@ func (q *Queries) InsertApproval(ctx context.Context, arg InsertApprovalParams) 
 		&i.Kind,
 		&i.CallerID,
 		&i.AccountID,
+		&i.SealedAccountID,
 	)
 	return i, err
 }
 
 const openApprovalOfCall = `-- name: OpenApprovalOfCall :one
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id, approvals.sealed_account_id
 from approvals
 where tenant_id = $1 and call_hash = $2
   and (state in ('waiting', 'approved', 'executing') or (state = 'done' and fetched_at is null))
@@ -519,6 +525,7 @@ func (q *Queries) OpenApprovalOfCall(ctx context.Context, tenantID connectors.Te
 		&i.Kind,
 		&i.CallerID,
 		&i.AccountID,
+		&i.SealedAccountID,
 	)
 	return i, err
 }
@@ -534,7 +541,7 @@ func (q *Queries) SaveApprovalResult(ctx context.Context, tenantID connectors.Te
 }
 
 const waitingApprovals = `-- name: WaitingApprovals :many
-select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id
+select approvals.tenant_id, approvals.id, approvals.agent_id, approvals.connector_id, approvals.tool, approvals.exposed_name, approvals.definition_hash, approvals.call_hash, approvals.sealed, approvals.state, approvals.asked_at, approvals.expires_at, approvals.decided_at, approvals.decided_by, approvals.reason, approvals.instance_id, approvals.fetched_at, approvals.kind, approvals.caller_id, approvals.account_id, approvals.sealed_account_id
 from approvals
 where tenant_id = $1 and state = 'waiting' and expires_at > now()
   and ($2::uuid is null or id < $2)
@@ -572,6 +579,7 @@ func (q *Queries) WaitingApprovals(ctx context.Context, tenantID connectors.Tena
 			&i.Kind,
 			&i.CallerID,
 			&i.AccountID,
+			&i.SealedAccountID,
 		); err != nil {
 			return nil, err
 		}

@@ -124,26 +124,27 @@ type ApiKey struct {
 }
 
 type Approval struct {
-	TenantID       connectors.TenantID
-	ID             connectors.ToolCallID
-	AgentID        connectors.AgentID
-	ConnectorID    connectors.ConnectorID
-	Tool           string
-	ExposedName    string
-	DefinitionHash []byte
-	CallHash       []byte
-	Sealed         []byte
-	State          connectors.ApprovalState
-	AskedAt        time.Time
-	ExpiresAt      time.Time
-	DecidedAt      *time.Time
-	DecidedBy      string
-	Reason         string
-	InstanceID     *connectors.InstanceID
-	FetchedAt      *time.Time
-	Kind           string
-	CallerID       *uuid.UUID
-	AccountID      *connectors.CredentialID
+	TenantID        connectors.TenantID
+	ID              connectors.ToolCallID
+	AgentID         connectors.AgentID
+	ConnectorID     connectors.ConnectorID
+	Tool            string
+	ExposedName     string
+	DefinitionHash  []byte
+	CallHash        []byte
+	Sealed          []byte
+	State           connectors.ApprovalState
+	AskedAt         time.Time
+	ExpiresAt       time.Time
+	DecidedAt       *time.Time
+	DecidedBy       string
+	Reason          string
+	InstanceID      *connectors.InstanceID
+	FetchedAt       *time.Time
+	Kind            string
+	CallerID        *uuid.UUID
+	AccountID       *connectors.CredentialID
+	SealedAccountID *connectors.CredentialID
 }
 
 type AuditStream struct {
