@@ -108,7 +108,7 @@ select (
 -- shared account and those that expired are left out.
 select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,
        coalesce(agents.slug, '')::text as agent_slug,
-       coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
+       coalesce(agents.name, '')::text as agent, credentials.name as account_name, lapses.at::timestamptz as lapses_at, count(*) over () as total
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id

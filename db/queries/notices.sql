@@ -92,7 +92,7 @@ where agents.tenant_id = @tenant_id and agents.id = @agent_id::uuid;
 -- name: AccountSubject :one
 -- The agent is empty for a shared credential.
 select connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
-       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug
+       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, credentials.name as account_name
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id

@@ -23,7 +23,8 @@ limit @max_rows;
 -- Accounts that expire within @seconds or expired within a day, cannot be refreshed further, and have no recent notice.
 -- @sqlc-vet-disable tenant-scope
 select credentials.tenant_id, credentials.id, connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
-       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, lapses.at::timestamptz as lapses_at
+       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, credentials.name as account_name,
+       lapses.at::timestamptz as lapses_at
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id

@@ -45,6 +45,14 @@ func (c Credential) Place() string {
 // DefaultAccount is the name of an account that was not given one. Its owner has no other account at the connector.
 const DefaultAccount = "default"
 
+// GivenName returns the name of an account for people; empty: it was not given one.
+func GivenName(account string) string {
+	if account == DefaultAccount {
+		return ""
+	}
+	return account
+}
+
 // Credential is a stored credential without its secret.
 type Credential struct {
 	ID          CredentialID

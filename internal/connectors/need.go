@@ -35,6 +35,7 @@ type Need struct {
 	ConnectorIcon *Hash  // as of Connector
 	Agent         string // of an approval, of a request or of a renewal of one agent's account; else empty
 	AgentSlug     string // of a renewal
+	Account       string // of a renewal: its name among those of its owner
 	Tool          string // of an approval or review: the server's name
 	Call          ToolCallID
 	Request       AccessRequestID

@@ -1,8 +1,11 @@
 package connectors
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,46 +34,60 @@ func (c ConnectorName) noticeData(more map[string]any) map[string]any {
 	return data
 }
 
-// accountName names an account of a connector: "Linear", or "Linear (Support)" for an agent's.
-func (c ConnectorName) accountName(agent AgentName) string {
-	if agent.Name == "" {
-		return c.Name
-	}
-	return c.Name + " (" + agent.Name + ")"
+// NoticeAccount is an account of a connector in a notice.
+type NoticeAccount struct {
+	Agent AgentName // owner; the zero value: all agents
+	Name  string    // among those of its owner
 }
 
-func (c ConnectorName) accountPath(agent AgentName) string {
-	owner := "shared"
-	if agent.Slug != "" {
-		owner = agent.Slug
+// accountTitle names an account of a connector: "Linear", "Linear (Support)" for an agent's, "Linear (Support · home)" for a named one.
+func (c ConnectorName) accountTitle(of NoticeAccount) string {
+	parts := slices.DeleteFunc([]string{of.Agent.Name, GivenName(of.Name)}, func(part string) bool { return part == "" })
+	if len(parts) == 0 {
+		return c.Name
 	}
-	return c.dashboardPath() + "/credentials#credential-" + url.PathEscape(owner)
+	return c.Name + " (" + strings.Join(parts, " · ") + ")"
+}
+
+func (c ConnectorName) accountPath(of NoticeAccount) string {
+	place := cmp.Or(of.Agent.Slug, "shared")
+	if name := GivenName(of.Name); name != "" {
+		place += "." + name
+	}
+	return c.dashboardPath() + "/credentials#credential-" + url.PathEscape(place)
+}
+
+// accountData is the data of a notice about an account.
+func (c ConnectorName) accountData(of NoticeAccount) map[string]any {
+	return c.noticeData(map[string]any{"agent": of.Agent.Slug, "account": GivenName(of.Name)})
 }
 
 // NeedsAuthNotice is the notice that an account must be connected again; reason is a sentence, and said what the server
 // said.
-func NeedsAuthNotice(c ConnectorName, agent AgentName, reason string, said *Upstream) NewNotice {
+func NeedsAuthNotice(c ConnectorName, of NoticeAccount, reason string, said *Upstream) NewNotice {
 	return NewNotice{
 		Kind:  NoticeNeedsAuth,
-		Title: c.accountName(agent) + " needs authorization",
+		Title: c.accountTitle(of) + " needs authorization",
 		Body:  reason,
-		Link:  c.accountPath(agent),
-		Key:   "needs_auth " + c.ID.String() + " " + agent.Slug,
-		Data:  c.noticeData(map[string]any{"agent": agent.Slug}),
+		Link:  c.accountPath(of),
+		Key:   strings.TrimSuffix("needs_auth "+c.ID.String()+" "+of.Agent.Slug+"/"+GivenName(of.Name), "/"),
+		Data:  c.accountData(of),
 
 		Upstream: said,
 	}
 }
 
 // LapsingNotice is the notice that an account expires soon unless connected again.
-func LapsingNotice(id CredentialID, c ConnectorName, agent AgentName, at time.Time) NewNotice {
+func LapsingNotice(id CredentialID, c ConnectorName, of NoticeAccount, at time.Time) NewNotice {
+	data := c.accountData(of)
+	data["lapses_at"] = at.UTC().Format(time.RFC3339)
 	return NewNotice{
 		Kind:  NoticeLapsing,
-		Title: "Access to " + c.accountName(agent) + " expires soon",
+		Title: "Access to " + c.accountTitle(of) + " expires soon",
 		Body:  "It expires on " + at.UTC().Format("2 Jan 2006 at 15:04 UTC") + ". Reconnect the account before then.",
-		Link:  c.accountPath(agent),
+		Link:  c.accountPath(of),
 		Key:   "lapsing " + id.String(), // the store searches for it
-		Data:  c.noticeData(map[string]any{"agent": agent.Slug, "lapses_at": at.UTC().Format(time.RFC3339)}),
+		Data:  data,
 	}
 }
 

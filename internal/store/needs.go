@@ -57,6 +57,7 @@ func (t Lists) AttentionItems(ctx context.Context, max int) (connectors.Needs, e
 	for _, r := range lapsing {
 		add(connectors.Need{
 			Kind: connectors.NeedRenewal, At: r.LapsesAt.UTC(), Connector: r.Connector, ConnectorURL: r.Url, ConnectorIcon: toHash(r.IconHash), ConnectorSlug: r.ConnectorSlug, Agent: r.Agent, AgentSlug: r.AgentSlug,
+			Account: r.AccountName,
 		}, r.Total)
 	}
 	for _, r := range changes {

@@ -48,7 +48,7 @@ func TestNotice_OfAnEndedAccountHasTheServersWords(t *testing.T) {
 	}
 	w.wantNoDeliveryOf(t, "revoked by ada")
 
-	repeated := connectors.NeedsAuthNotice(connectors.ConnectorName{ID: c.ID, Slug: c.Slug, Name: c.Name}, connectors.AgentName{}, "Again.", &connectors.Upstream{Said: "other words"})
+	repeated := connectors.NeedsAuthNotice(connectors.ConnectorName{ID: c.ID, Slug: c.Slug, Name: c.Name}, connectors.NoticeAccount{}, "Again.", &connectors.Upstream{Said: "other words"})
 	w.tell(t, repeated)
 	if all := w.notices(t, nil); len(all) != 1 || all[0].Times != 2 || all[0].Upstream == nil || all[0].Upstream.Said != "other words" {
 		t.Errorf("repeated: %+v", all)

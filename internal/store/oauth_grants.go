@@ -189,7 +189,7 @@ func (v *Vault) endGrant(ctx context.Context, p dbgen.EndGrantParams, said *conn
 			return err
 		}
 		c := connectors.ConnectorName{ID: about.ConnectorID, Slug: about.ConnectorSlug, Name: about.Connector}
-		of := connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}
+		of := connectors.NoticeAccount{Agent: connectors.AgentName{Slug: about.AgentSlug, Name: about.Agent}, Name: about.AccountName}
 		return noticeWriter{id: v.id, scope: s, q: q, jobs: v.jobs}.add(ctx, connectors.NeedsAuthNotice(c, of, p.Error, said))
 	})
 	return ended && err == nil, err

@@ -53,7 +53,7 @@ func (s *system) newlyRefused(ctx context.Context, max int32) ([]tenantNotice, e
 	news := make([]tenantNotice, len(rows))
 	for i, r := range rows {
 		c := connectors.ConnectorName{ID: r.ID, Slug: r.Slug, Name: r.Name}
-		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.AgentName{}, textOrEmpty(r.LastErrorMessage), decodeUpstream(r.Upstream))}
+		news[i] = tenantNotice{r.TenantID, connectors.NeedsAuthNotice(c, connectors.NoticeAccount{}, textOrEmpty(r.LastErrorMessage), decodeUpstream(r.Upstream))}
 	}
 	return news, err
 }

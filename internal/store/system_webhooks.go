@@ -52,7 +52,8 @@ func (s *System) NoticeLapsing(ctx context.Context, within time.Duration, max in
 		found = len(rows)
 		for _, r := range rows {
 			of := connectors.ConnectorName{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.Connector}
-			n := connectors.LapsingNotice(r.ID, of, connectors.AgentName{Slug: r.AgentSlug, Name: r.Agent}, r.LapsesAt)
+			account := connectors.NoticeAccount{Agent: connectors.AgentName{Slug: r.AgentSlug, Name: r.Agent}, Name: r.AccountName}
+			n := connectors.LapsingNotice(r.ID, of, account, r.LapsesAt)
 			if err := (noticeWriter{id: r.TenantID, scope: tx.scope, q: tx.q, jobs: tx.jobs}).add(ctx, n); err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ func TestDeliver_LeavesOutWhatTheServerSaid(t *testing.T) {
 	c := connectors.ConnectorName{Slug: "linear", Name: "Linear"}
 	said := &connectors.Upstream{Said: "its own words", Status: 503}
 	for _, n := range []store.NewNotice{
-		connectors.NeedsAuthNotice(c, connectors.AgentName{}, "The authorization server ended access.", said),
+		connectors.NeedsAuthNotice(c, connectors.NoticeAccount{}, "The authorization server ended access.", said),
 		connectors.DownNotice(c, w.admin.Tenant.CreatedAt, 3, "It does not answer.", said),
 	} {
 		if err := w.Door().People().AddNotice(t.Context(), n); err != nil {

@@ -90,6 +90,7 @@ type AllowanceRow struct {
 // AgentCredential is the agent's credential for one connector.
 type AgentCredential struct {
 	Connector string
+	Account   string // its name; empty: the agent's only one
 	Href      string // the connector's credentials tab
 	State     State
 }

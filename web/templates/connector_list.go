@@ -72,6 +72,7 @@ type ExpiringAccounts struct {
 type ExpiringAccountRow struct {
 	Connector string
 	Agent     string // empty: all agents share it
+	Account   string // its name; empty: the owner's only one
 	Href      string // of the page to connect it again
 	State     string // "ends" or "expired", before When
 	When      When

@@ -187,7 +187,8 @@ func agentCredentials(ctx context.Context, a connectors.Agent, credentials []sto
 	for i, c := range credentials {
 		rows[i] = templates.AgentCredential{
 			Connector: c.ConnectorName,
-			Href:      shell.AccountPath(c.ConnectorSlug, a.Slug),
+			Account:   connectors.GivenName(c.Name),
+			Href:      shell.AccountPath(c.ConnectorSlug, a.Slug, c.Name),
 			State:     shell.CredentialState(ctx, c.AuthType, c.Status),
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"patchbay/internal/admin/shell"
+	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -28,8 +29,8 @@ func expiringAccountsView(ctx context.Context, expiring []store.ExpiringCredenti
 	}
 	for _, one := range expiring {
 		row := templates.ExpiringAccountRow{
-			Connector: one.ConnectorName, Agent: one.AgentName, State: i18n.T(ctx, "ends"), When: shell.NewWhen(ctx, one.EndsAt, now),
-			Href: shell.AccountPath(one.ConnectorSlug, one.AgentSlug),
+			Connector: one.ConnectorName, Agent: one.AgentName, Account: connectors.GivenName(one.Name), State: i18n.T(ctx, "ends"), When: shell.NewWhen(ctx, one.EndsAt, now),
+			Href: shell.AccountPath(one.ConnectorSlug, one.AgentSlug, one.Name),
 		}
 		if one.EndsAt.Before(now) {
 			row.State = i18n.T(ctx, "expired")

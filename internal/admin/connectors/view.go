@@ -78,7 +78,7 @@ func connectLink(ctx context.Context, c connectors.Connector) *templates.Link {
 	if c.CredentialMode == connectors.CredentialPerAgent {
 		return &templates.Link{Text: text, Href: shell.CredentialsPath(c.Slug)}
 	}
-	return &templates.Link{Text: text, Href: shell.AccountPath(c.Slug, "")}
+	return &templates.Link{Text: text, Href: shell.AccountPath(c.Slug, "", "")}
 }
 
 func connectorStats(ctx context.Context, s store.Stats) []templates.Stat {

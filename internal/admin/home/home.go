@@ -174,10 +174,13 @@ func needRow(ctx context.Context, n connectors.Need, can templates.Permissions, 
 		if n.Agent != "" {
 			row.Line = i18n.T(ctx, "%s's account", n.Agent)
 		}
+		if name := connectors.GivenName(n.Account); name != "" {
+			row.Line += " · " + name
+		}
 		if n.At.Before(now) {
 			row.Since = i18n.T(ctx, "expired")
 		}
-		row.Action = choose(can.Manage, i18n.T(ctx, "Reconnect"), shell.AccountPath(n.ConnectorSlug, n.AgentSlug))
+		row.Action = choose(can.Manage, i18n.T(ctx, "Reconnect"), shell.AccountPath(n.ConnectorSlug, n.AgentSlug, n.Account))
 	default:
 		view = templates.Link{Text: i18n.T(ctx, "Open change"), Href: shell.ReviewedPath(n.ConnectorSlug, n.Tool) + "/changes"}
 		row.Name, row.Mono, row.Since = shell.CleanText(toolpages.ChangedName(ctx, n.Tool)), n.Tool != connectors.InstructionsTool, i18n.T(ctx, "seen")
@@ -212,5 +215,5 @@ func authorizePath(n connectors.Need) string {
 	if n.Mode == connectors.CredentialPerAgent {
 		return shell.CredentialsPath(n.ConnectorSlug)
 	}
-	return shell.AccountPath(n.ConnectorSlug, "")
+	return shell.AccountPath(n.ConnectorSlug, "", "")
 }

@@ -24,8 +24,12 @@ func ConnectorPath(slug string) string { return "/connectors/" + url.PathEscape(
 func CredentialsPath(connector string) string { return ConnectorPath(connector) + "/credentials" }
 
 // AccountPath is the row of an agent's account, or of the shared one if agent is empty.
-func AccountPath(connector, agent string) string {
-	return CredentialsPath(connector) + "#credential-" + cmp.Or(agent, "shared")
+func AccountPath(connector, agent, name string) string {
+	path := CredentialsPath(connector) + "#credential-" + cmp.Or(agent, "shared")
+	if connectors.GivenName(name) != "" {
+		path += "." + name
+	}
+	return path
 }
 
 // AskAccessPath is the form of a request for access, filled in from agent, connector and tool of the query.

@@ -155,7 +155,7 @@ func (q *Queries) AttentionConnectors(ctx context.Context, maxRows int32, tenant
 const attentionRenewals = `-- name: AttentionRenewals :many
 select connectors.slug as connector_slug, connectors.name as connector, connectors.url, connectors.icon_hash,
        coalesce(agents.slug, '')::text as agent_slug,
-       coalesce(agents.name, '')::text as agent, lapses.at::timestamptz as lapses_at, count(*) over () as total
+       coalesce(agents.name, '')::text as agent, credentials.name as account_name, lapses.at::timestamptz as lapses_at, count(*) over () as total
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -179,6 +179,7 @@ type AttentionRenewalsRow struct {
 	IconHash      []byte
 	AgentSlug     string
 	Agent         string
+	AccountName   string
 	LapsesAt      time.Time
 	Total         int64
 }
@@ -201,6 +202,7 @@ func (q *Queries) AttentionRenewals(ctx context.Context, tenantID connectors.Ten
 			&i.IconHash,
 			&i.AgentSlug,
 			&i.Agent,
+			&i.AccountName,
 			&i.LapsesAt,
 			&i.Total,
 		); err != nil {

@@ -15,7 +15,7 @@ import (
 
 const accountSubject = `-- name: AccountSubject :one
 select connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
-       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug
+       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, credentials.name as account_name
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -28,6 +28,7 @@ type AccountSubjectRow struct {
 	ConnectorSlug string
 	Agent         string
 	AgentSlug     string
+	AccountName   string
 }
 
 // The agent is empty for a shared credential.
@@ -40,6 +41,7 @@ func (q *Queries) AccountSubject(ctx context.Context, tenantID connectors.Tenant
 		&i.ConnectorSlug,
 		&i.Agent,
 		&i.AgentSlug,
+		&i.AccountName,
 	)
 	return i, err
 }

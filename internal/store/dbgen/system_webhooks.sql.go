@@ -38,7 +38,8 @@ func (q *Queries) DeleteOldNotices(ctx context.Context) error {
 
 const expiringAccounts = `-- name: ExpiringAccounts :many
 select credentials.tenant_id, credentials.id, connectors.id as connector_id, connectors.name as connector, connectors.slug as connector_slug,
-       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, lapses.at::timestamptz as lapses_at
+       coalesce(agents.name, '')::text as agent, coalesce(agents.slug, '')::text as agent_slug, credentials.name as account_name,
+       lapses.at::timestamptz as lapses_at
 from credentials
 join connectors on connectors.tenant_id = credentials.tenant_id and connectors.id = credentials.connector_id
 left join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
@@ -65,6 +66,7 @@ type ExpiringAccountsRow struct {
 	ConnectorSlug string
 	Agent         string
 	AgentSlug     string
+	AccountName   string
 	LapsesAt      time.Time
 }
 
@@ -87,6 +89,7 @@ func (q *Queries) ExpiringAccounts(ctx context.Context, seconds float64, maxRows
 			&i.ConnectorSlug,
 			&i.Agent,
 			&i.AgentSlug,
+			&i.AccountName,
 			&i.LapsesAt,
 		); err != nil {
 			return nil, err
