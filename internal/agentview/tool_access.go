@@ -49,9 +49,11 @@ const (
 
 // CredentialAccess describes the credential that a call would use.
 type CredentialAccess struct {
-	Mode   connectors.CredentialMode
-	Owner  string // "none" (the server needs no credential), "shared" or "agent"
-	Status string // a [connectors.CredentialStatus], "missing" or "not_needed"
+	Mode    connectors.CredentialMode
+	Owner   string // "none" (the server needs no credential), "shared" or "agent"
+	Account string // name of the account; empty: the owner's only one has no name, or there is none
+	Several bool   // the owner has several accounts, and the grant names none
+	Status  string // a [connectors.CredentialStatus], "missing" or "not_needed"
 }
 
 const (
@@ -173,14 +175,18 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 	if granted := v.connectors[c.Slug]; granted != nil {
 		account = granted.Grant.Account()
 	}
+	w.Account = connectors.GivenName(account)
 	found, err := db.CredentialFor(ctx, c.ID, owner, account)
 	switch {
-	case fault.Is(err, fault.NotFound), isSeveral(err):
+	case isSeveral(err):
+		w.Several = true
+		return w, nil
+	case fault.Is(err, fault.NotFound):
 		return w, nil
 	case err != nil:
 		return w, err
 	}
-	w.Status = string(found.Status)
+	w.Status, w.Account = string(found.Status), connectors.GivenName(found.Name)
 	if found.Type != c.Auth.Type || found.Origin != c.CredentialOrigin() {
 		w.Status = credentialMissing // it is for another server and is not sent to this one
 	}
@@ -263,6 +269,10 @@ func (w ToolAccess) adviceText() string {
 		return "The agent can call this tool. Each call becomes a task; Patchbay waits for the result if the client doesn't support tasks."
 	case w.Credential.isUsable():
 		return "The agent can call this tool."
+	case w.Credential.Several:
+		return "There are several accounts. Choose the one that the agent uses, on the page of its access to the connector."
+	case w.Credential.Account != "" && w.Credential.Status == credentialMissing:
+		return fmt.Sprintf("The account %q is not connected. Connect it on the connector's Credentials page, or choose another one for the agent.", w.Credential.Account)
 	case w.Credential.Owner == "agent":
 		return "Connect the agent's account on the connector's Credentials page."
 	default:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 )
@@ -33,9 +35,10 @@ type ConnectorCredentialsPage struct {
 // the buttons post to Action + "/connect", "/connect-link" and "/disconnect". Each sends account. With add, account is the name of
 // another account of the owner, and former that of the only one so far. Account + "/rename" and "/syncs" change an account.
 type CredentialRow struct {
-	Key      string // unique on the page: "shared" or the agent's slug, and the name of a second account
+	Key      string // unique on the page: the owner, and the name of a named account
 	Owner    string // "shared" or the agent's slug
 	Name     string // of the account, among those of its owner
+	First    bool   // it is the first one of its owner
 	Last     bool   // it is the last one of its owner
 	Own      bool   // it is on the page of its own agent's member
 	Syncs    bool   // syncs use it, which is worth saying
@@ -150,7 +153,15 @@ func (p ConnectorCredentialsPage) buttonVariant(r CredentialRow) string {
 
 // isNamed reports whether the account has a name that is worth showing.
 func (r CredentialRow) isNamed() bool {
-	return r.Name != "" && r.Name != connectors.DefaultAccount
+	return connectors.GivenName(r.Name) != ""
+}
+
+// ownerAnchor lets addresses of the owner's account lead to the first one, whatever its name.
+func (r CredentialRow) ownerAnchor() templ.Attributes {
+	if r.First && r.Owner != r.Key {
+		return templ.Attributes{"id": "credential-" + r.Owner}
+	}
+	return nil
 }
 
 // subjectText names the account after its owner, for buttons.

@@ -31,7 +31,7 @@ func missingSamples(pages map[string]templ.Component, f templates.Frame, page te
 // severalSamples are pages of a connector with several accounts.
 func severalSamples(pages map[string]templ.Component, shared templates.CredentialRow, page func(...templates.CredentialRow) templates.ConnectorCredentialsPage) {
 	work, home := shared, shared
-	work.Owner, work.Name, work.Syncs, work.Known, work.State, work.Error = "shared", "work", true, true, stateOK, ""
+	work.Key, work.Owner, work.First, work.Name, work.Syncs, work.Known, work.State, work.Error = "shared.work", "shared", true, "work", true, true, stateOK, ""
 	home.Key, home.Owner, home.Name, home.ChoosesSyncs, home.Account, home.Last = "shared.home", "shared", "home", true, "ada@home.example.com", true
 	pages["account-several"] = templates.ConnectorCredentials(page(work, home))
 	refused := home

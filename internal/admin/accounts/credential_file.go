@@ -34,6 +34,7 @@ var credentialColumns = []export.Column[store.ConnectorAccount]{
 	{Name: "refreshed_at", Of: func(a store.ConnectorAccount) any { return a.Credential.RefreshedAt }},
 	{Name: "last_used_at", Of: func(a store.ConnectorAccount) any { return a.Credential.LastUsedAt }},
 	{Name: "error", Of: func(a store.ConnectorAccount) any { return a.Credential.Error }},
+	{Name: "name", Of: func(a store.ConnectorAccount) any { return a.Credential.Name }},
 }
 
 func (h *Handler) credentialFile(w http.ResponseWriter, r *http.Request) error {

@@ -69,7 +69,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		Head:      connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
-		About:     authSentence(r.Context(), c),
+		About:     authSentence(r.Context(), c, len(accounts.Items) > 1),
 		Filter:    templates.Form{Values: map[string]string{"q": query.words, "status": string(query.state)}},
 		Filtered:  query.isFiltered(),
 		States:    accountStateOptions(r.Context(), c.Auth.Type),
@@ -82,6 +82,9 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		page.Pager = shell.WithBoundedTotal(shell.NewPager(r, accounts.Next, len(accounts.Items)), total)
 	}
 	page.Count = shell.FormatCount(r.Context(), len(page.Rows), page.Pager, "%s agent", "%s agents")
+	if slices.ContainsFunc(page.Rows, func(row templates.CredentialRow) bool { return !row.First }) {
+		page.Count = shell.FormatCount(r.Context(), len(page.Rows), page.Pager, "%s account", "%s accounts")
+	}
 	if r.Method == http.MethodPost {
 		page.Frame.Path = shell.CredentialsPath(c.Slug) // where the page's forms return to
 	}

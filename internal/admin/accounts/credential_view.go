@@ -36,11 +36,13 @@ func credentialRows(
 		}
 		row.Name = a.Credential.Name
 		row.Syncs, row.ChoosesSyncs = choosesSyncs && a.Credential.Syncs, choosesSyncs && a.IsStored() && !a.Credential.Syncs
-		if i > 0 && rows[i-1].Owner == row.Owner {
+		if connectors.GivenName(row.Name) != "" {
 			row.Key += "." + row.Name
-			rows[i-1].Last = false
 		}
-		row.Last = true
+		row.First, row.Last = true, true
+		if i > 0 && rows[i-1].Owner == row.Owner {
+			rows[i-1].Last, row.First = false, false
+		}
 		rows[i] = fillRow(ctx, row, c, a, now)
 	}
 	return rows
@@ -50,7 +52,7 @@ func credentialRows(
 // refused the chosen one.
 func showsSyncs(c connectors.Connector, accounts []store.ConnectorAccount) bool {
 	isNamed := func(a store.ConnectorAccount) bool {
-		return a.IsStored() && a.Credential.Name != connectors.DefaultAccount
+		return a.IsStored() && connectors.GivenName(a.Credential.Name) != ""
 	}
 	isRefused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code)
 	return len(accounts) > 1 && (slices.ContainsFunc(accounts, isNamed) || isRefused)
@@ -125,8 +127,8 @@ func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time
 }
 
 // authSentence says how Patchbay authenticates to a server.
-func authSentence(ctx context.Context, c connectors.Connector) string {
-	scope := scopeSentence(ctx, c)
+func authSentence(ctx context.Context, c connectors.Connector, several bool) string {
+	scope := scopeSentence(ctx, c, several)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
 		return i18n.T(ctx, "No credential sent.")
@@ -147,10 +149,12 @@ func authSentence(ctx context.Context, c connectors.Connector) string {
 	}
 }
 
-// scopeSentence says which agents use a credential or account.
-func scopeSentence(ctx context.Context, c connectors.Connector) string {
+// scopeSentence says which agents use a credential or account. several: they share more than one.
+func scopeSentence(ctx context.Context, c connectors.Connector, several bool) string {
 	account, each := c.Auth.Type == connectors.AuthOAuth2, c.CredentialMode == connectors.CredentialPerAgent
 	switch {
+	case several && !each:
+		return i18n.T(ctx, "Several accounts for all agents: choose one in each agent's access.")
 	case account && each:
 		return i18n.T(ctx, "Each agent has its own account.")
 	case account:

@@ -74,8 +74,8 @@ func returnPath(done connect.Connection) string {
 func (h *Handler) connectedFlash(r *http.Request, done connect.Connection) respond.Flash {
 	flash := respond.Flash{Kind: respond.Notice, Text: i18n.T(r.Context(), "Connected “%s”.", done.Connector.Name)}
 	account := shell.CleanText(done.Account)
-	if done.Name != "" && done.Name != connectors.DefaultAccount {
-		account = strings.TrimSuffix(done.Name+" · "+account, " · ")
+	if name := connectors.GivenName(done.Name); name != "" {
+		account = strings.TrimSuffix(name+" · "+account, " · ")
 	}
 	if account != "" {
 		flash.Text = i18n.T(r.Context(), "Connected “%s” as %s.", done.Connector.Name, account)

@@ -81,8 +81,8 @@ func ownAccount(ctx context.Context, person auth.Actor, a store.AgentAccount, no
 		Stored: a.IsStored(), Works: a.IsUsable(), State: shell.CredentialState(ctx, a.AuthType, a.State()), Account: accountLabel(a.Account, a.Identity), Known: a.Identity.IsKnown(),
 		Path: ownAccountPath(a.AgentID, a.ConnectorID), Name: a.Name, Looks: !person.Role.May(connectors.PermOperate),
 	}
-	if a.Name != "" && a.Name != connectors.DefaultAccount {
-		row.Key += "." + a.Name
+	if name := connectors.GivenName(a.Name); name != "" {
+		row.Key += "." + name
 	}
 	if !a.IsUsable() {
 		row.Error, row.Said = i18n.TranslateKnown(ctx, a.Error), respond.NewQuote(ctx, a.Said)
@@ -231,7 +231,7 @@ func ownRef(a store.AgentAccount, name string) manage.AccountRef {
 // ownAccountHref is the address of the page of an account with a name; empty: the only one.
 func ownAccountHref(agent connectors.AgentID, connector connectors.ConnectorID, name string) string {
 	path := ownAccountPath(agent, connector)
-	if name == "" || name == connectors.DefaultAccount {
+	if connectors.GivenName(name) == "" {
 		return path
 	}
 	return shell.WithQuery(path, url.Values{"account": {name}})

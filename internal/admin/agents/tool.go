@@ -80,6 +80,8 @@ func whyState(ctx context.Context, w agentview.ToolAccess) templates.State {
 		return templates.State{Kind: templates.StateWarn, Text: i18n.T(ctx, "Needs approval")}
 	case w.Callable:
 		return templates.State{Kind: templates.StateOK, Text: i18n.T(ctx, "Callable")}
+	case w.State == agentview.StateOK && w.Credential.Several:
+		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "No account chosen")}
 	case w.State == agentview.StateOK:
 		return templates.State{Kind: templates.StateBad, Text: i18n.T(ctx, "No credential")}
 	case w.State == agentview.StateUnknown:
@@ -120,7 +122,7 @@ func whyLinks(ctx context.Context, a connectors.Agent, w agentview.ToolAccess, c
 	if w.AllowedUntil != nil {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Open standing approval"), Href: shell.AgentPath(a.Slug) + "#allowances"})
 	}
-	if w.State == agentview.StateOK && !w.Callable {
+	if w.State == agentview.StateOK && !w.Callable && !w.Credential.Several {
 		links = append(links, templates.Link{Text: i18n.T(ctx, "Open credentials"), Href: shell.CredentialsPath(w.Connector)})
 	}
 	text := i18n.T(ctx, "Open tool")
@@ -166,9 +168,14 @@ var ownerNames = map[string]i18n.Key{"shared": "shared", "agent": "the agent's o
 // credentialWhy says which credential a call uses, and its state.
 func credentialWhy(ctx context.Context, c agentview.CredentialAccess) string {
 	owner := i18n.T(ctx, ownerNames[c.Owner])
+	if c.Account != "" {
+		owner += " · " + c.Account
+	}
 	switch {
 	case c.Owner == "none":
 		return owner
+	case c.Several:
+		return i18n.T(ctx, "%s, none of several chosen", owner)
 	case c.Status == "missing":
 		return i18n.T(ctx, "%s, not set", owner)
 	default:
