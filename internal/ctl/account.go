@@ -14,6 +14,89 @@ type accountRef struct {
 	Account string `placeholder:"NAME" help:"The account's name. Unset: the only one."`
 }
 
+type connectorSetCredential struct {
+	accountRef
+	Secret   string `required:"" placeholder:"@FILE|-" help:"The token, key, password, client secret or private key: @FILE for a file, - for standard input."`
+	Username string `placeholder:"NAME" help:"The username, for basic."`
+	ClientID string `name:"client-id" placeholder:"ID" help:"The client, for client_credentials and private_key_jwt. Unset: the connector's."`
+}
+
+// Run stores a secret of the connector's type.
+func (c connectorSetCredential) Run(ctx context.Context, s *session) error {
+	secret, err := s.readSecret(c.Secret)
+	if err != nil {
+		return err
+	}
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	connector, err := api.GetConnector(ctx, c.Connector)
+	if err != nil {
+		return err
+	}
+	put, err := c.newSecret(connector.Auth.Type, secret)
+	if err != nil {
+		return err
+	}
+	if c.Agent == "" {
+		err = api.SetCredential(ctx, c.Connector, client.SetCredentialQuery{Account: c.Account}, put)
+	} else {
+		err = api.SetAgentCredential(ctx, c.Connector, c.Agent, client.SetAgentCredentialQuery{Account: c.Account}, put)
+	}
+	if err != nil {
+		return err
+	}
+	return s.printSentence(nil, "Set a credential of %s.", c.Connector)
+}
+
+// newSecret returns the request for a connector's type of authentication.
+func (c connectorSetCredential) newSecret(auth, secret string) (client.SecretPut, error) {
+	var put client.SecretPut
+	switch auth {
+	case "bearer":
+		put.Token = &secret
+	case "api_key":
+		put.Key = &secret
+	case "basic":
+		put.Username, put.Password = &c.Username, &secret
+	case "client_credentials":
+		put.ClientSecret = &secret
+	case "private_key_jwt":
+		put.PrivateKey = &secret
+	case "oauth2":
+		return put, errors.New("this connector has accounts: use connectors connect")
+	default:
+		return put, errors.New("this connector needs no credential")
+	}
+	if c.ClientID != "" {
+		put.ClientID = &c.ClientID
+	}
+	return put, nil
+}
+
+type connectorConnect struct{ accountRef }
+
+// Run prints a link for the account's owner.
+func (c connectorConnect) Run(ctx context.Context, s *session) error {
+	api, err := s.openClient()
+	if err != nil {
+		return err
+	}
+	var in client.ConnectRequest
+	if c.Agent != "" {
+		in.Agent = &c.Agent
+	}
+	if c.Account != "" {
+		in.Account = &c.Account
+	}
+	got, err := api.ConnectAccount(ctx, c.Connector, in)
+	if err != nil {
+		return err
+	}
+	return s.printSentence(got, "Send this link to the account's owner; it works once: %s", got.ConnectURL)
+}
+
 type connectorChangeAccount struct {
 	accountRef
 	Rename string `placeholder:"NAME" help:"The new name, also in the grants that use the account."`

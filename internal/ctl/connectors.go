@@ -36,6 +36,8 @@ type connectorCommands struct {
 	TestAPI     connectorTestAPI     `cmd:"" name:"test-api" help:"Read the document of an HTTP API without adding it."`
 	Credentials connectorCredentials `cmd:"" help:"List a connector's credentials, without secrets."`
 
+	SetCredential  connectorSetCredential  `cmd:"" name:"set-credential" help:"Set the secret of a connector or an agent, or of one of its accounts."`
+	Connect        connectorConnect        `cmd:"" help:"Create a link with which an account's owner connects it."`
 	ChangeAccount  connectorChangeAccount  `cmd:"" name:"change-account" help:"Rename an account, or choose it for syncs."`
 	DeleteAccount  connectorDeleteAccount  `cmd:"" name:"delete-account" help:"Delete an account or credential, and revoke it at its server."`
 	AddEndpoint    connectorAddEndpoint    `cmd:"" name:"add-endpoint" help:"Add an endpoint to an HTTP API, from a curl command or as JSON."`
@@ -122,14 +124,10 @@ func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.Con
 	if f.Secret == "" {
 		return draft, nil
 	}
-	if f.Secret != "-" && f.Secret[0] != '@' {
-		return draft, errors.New("other users of this machine can read arguments: pass the secret as @FILE, or - for standard input")
-	}
-	text, err := s.readInput(f.Secret)
+	secret, err := s.readSecret(f.Secret)
 	if err != nil {
 		return draft, err
 	}
-	secret := string(bytes.TrimSpace(text))
 	switch {
 	case f.Auth == "bearer":
 		draft.Auth.Token = &secret
@@ -143,6 +141,15 @@ func (f authFlags) setAuth(s *session, draft client.ConnectorCreate) (client.Con
 		return draft, fmt.Errorf("--auth %s takes no secret", f.Auth)
 	}
 	return draft, nil
+}
+
+// readSecret reads a secret from a file or standard input.
+func (s *session) readSecret(arg string) (string, error) {
+	if arg != "-" && !strings.HasPrefix(arg, "@") {
+		return "", errors.New("other users of this machine can read arguments: pass the secret as @FILE, or - for standard input")
+	}
+	text, err := s.readInput(arg)
+	return string(bytes.TrimSpace(text)), err
 }
 
 type connectorAdd struct {
