@@ -112,6 +112,8 @@ var exampleArguments = map[string]map[string]any{
 	"test_connector":          {"url": "http://127.0.0.1:9/mcp"},
 	"sync_tools":              {"connector": "linear"},
 	"connect_account":         {"connector": "linear"},
+	"list_accounts":           {"connector": "linear"},
+	"use_account_for_syncs":   {"connector": "linear", "account": "work"},
 	"add_http_api":            {"name": "Notes", "document_url": "http://127.0.0.1:9/openapi.json"},
 	"get_http_api":            {"connector": "linear"},
 	"set_document":            {"connector": "linear", "document_url": "http://127.0.0.1:9/openapi.json"},

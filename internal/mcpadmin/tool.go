@@ -72,7 +72,7 @@ func newTool[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O
 	return t
 }
 
-var tools = slices.Concat(connectorTools, setupTools, apiTools, endpointTools, agentTools, grantTools, accessTools, changeTools, callTools, usageTools, auditTools)
+var tools = slices.Concat(connectorTools, setupTools, accountTools, apiTools, endpointTools, agentTools, grantTools, accessTools, changeTools, callTools, usageTools, auditTools)
 
 // toolsFor returns the tools that a role may use, as listed by MCP.
 func toolsFor(role connectors.Role) []listedTool {

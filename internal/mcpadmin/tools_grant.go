@@ -28,7 +28,7 @@ var grantTools = []tool{
 				Type: "array", MaxItems: new(connectors.MaxPinnedTools), Items: &jsonschema.Schema{Type: "string", MaxLength: new(128)},
 				Description: "The server's names of tools that stay in a lean list. Default: unchanged.",
 			}},
-			textProperty("account", "The name of the account to use, if the connector or the agent has several. Default: unchanged."),
+			accountProperty("The name of the account to use, if the connector or the agent has several: see list_accounts. Default: unchanged."),
 			choiceProperty("prompts", "Prompts. Default: unchanged; for a new grant, listed with all_tools, else none.", "none", "listed"),
 			choiceProperty("resources", "Resources. Default: unchanged; for a new grant, listed_and_templates with all_tools, else none.", "none", "listed", "listed_and_templates"),
 			choiceProperty("approval", "Overrides the agent's approval mode.", "auto", "always_ask", "trusted_only", "always_ask_all"),
@@ -87,8 +87,11 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 		what = fmt.Sprintf("these %d tools (%s)", len(in.Tools), quoteNames(in.Tools))
 	}
 	asks := ""
+	if in.Account != "" {
+		asks = " With the account " + quoteText(in.Account) + "."
+	}
 	if in.Approval != "" {
-		asks = " Approval of calls: " + in.Approval + "."
+		asks += " Approval of calls: " + in.Approval + "."
 	}
 	if in.Prompts != "" {
 		asks += " Prompts: " + in.Prompts + "."

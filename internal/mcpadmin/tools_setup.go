@@ -58,6 +58,7 @@ var setupTools = []tool{
 		input: objectSchema(
 			textProperty("connector", "The connector's slug or id.").asRequired(),
 			textProperty("agent", "The agent whose account it is, by slug or id, if each agent has its own."),
+			accountProperty("The account's name, to connect one of several. Default: the only one."),
 		),
 		confirm: withArguments(askConnect),
 	}, connectAccount),
@@ -212,19 +213,22 @@ type connectResult struct {
 }
 
 // askConnect confirms the link: its user replaces the connected account by their own.
-func askConnect(_ context.Context, c *caller, in connectorIn) (question, error) {
-	of := ""
+func askConnect(_ context.Context, c *caller, in accountIn) (question, error) {
+	of, which := "", "one"
 	if in.Agent != "" {
 		of = " as the agent " + quoteText(in.Agent)
 	}
+	if in.Account != "" {
+		which = "account " + quoteText(in.Account)
+	}
 	return question{
-		fmt.Sprintf("Create a link with which anyone who has it can connect an account to the connector %s%s, replacing the current one?", quoteText(in.Connector), of),
+		fmt.Sprintf("Create a link with which anyone who has it can connect an account to the connector %s%s, replacing the current %s?", quoteText(in.Connector), of, which),
 		c.pageURL("connectors", in.Connector, "credentials"),
 	}, nil
 }
 
-func connectAccount(ctx context.Context, c *caller, in connectorIn) (connectResult, string, error) {
-	got, err := c.ConnectAccount(ctx, in.Connector, client.ConnectRequest{Agent: optionalText(in.Agent)})
+func connectAccount(ctx context.Context, c *caller, in accountIn) (connectResult, string, error) {
+	got, err := c.ConnectAccount(ctx, in.Connector, client.ConnectRequest{Agent: optionalText(in.Agent), Account: optionalText(in.Account)})
 	says := "Give connect_url to the account's owner. It works once."
 	if got.SignIn {
 		says = "The agent belongs to a member: only they can connect their account, at connect_url, after signing in."
