@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"patchbay/internal/connectors"
 	"patchbay/internal/i18n"
 )
 
@@ -53,13 +54,14 @@ func fillNames(ctx context.Context, key i18n.Key, names ...string) string {
 
 // entryDetail are the members of a detail that sentences use.
 type entryDetail struct {
-	Agent string // slug
-	Name  string
-	Tool  string
-	Role  string
-	Tools any // "all", or names
-	After struct{ Name string }
-	Had   bool `json:"-"` // there was a value before
+	Agent   string // slug
+	Account string // name of a connector's account
+	Name    string
+	Tool    string
+	Role    string
+	Tools   any // "all", or names
+	After   struct{ Name string }
+	Had     bool `json:"-"` // there was a value before
 }
 
 func readDetail(raw json.RawMessage) entryDetail {
@@ -71,6 +73,14 @@ func readDetail(raw json.RawMessage) entryDetail {
 	return d
 }
 
+// withAccount adds the name of an account to its connector's: "Notes (home)".
+func (d entryDetail) withAccount(connector string) string {
+	if name := connectors.GivenName(d.Account); name != "" {
+		return connector + " (" + name + ")"
+	}
+	return connector
+}
+
 // resolveTarget returns the names in a target, such as agent and connector.
 func resolveTarget(e Entry, d entryDetail, names Names) (first, second string) {
 	left, right, _ := strings.Cut(e.Target, "/")
@@ -79,7 +89,7 @@ func resolveTarget(e Entry, d entryDetail, names Names) (first, second string) {
 	case "agent", "agent_token", "agent_client":
 		return cmp.Or(names.Agents[e.Target], d.Name, e.Target), d.Name
 	case "agent_grant", "agent_allowance", "access_request":
-		return cmp.Or(names.Agents[left], left), cmp.Or(names.Connectors[right], right)
+		return cmp.Or(names.Agents[left], left), d.withAccount(cmp.Or(names.Connectors[right], right))
 	case "tool", "endpoint", "skill":
 		if right == "" {
 			return cmp.Or(names.Connectors[e.Target], e.Target), ""
@@ -89,7 +99,7 @@ func resolveTarget(e Entry, d entryDetail, names Names) (first, second string) {
 		if e.Action == "credential.read" {
 			return cmp.Or(names.Agents[e.Target], e.Target), ""
 		}
-		return cmp.Or(names.Connectors[e.Target], d.Name, e.Target), ""
+		return d.withAccount(cmp.Or(names.Connectors[e.Target], d.Name, e.Target)), ""
 	case "member":
 		return e.Target, d.Role
 	case "tenant":

@@ -1253,7 +1253,7 @@ func accountEnd(p ConnectorCredentialsPage, row CredentialRow) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var59 string
-				templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Syncs fail until you choose another account for them."))
+				templ_7745c5c3_Var59, templ_7745c5c3_Err = templ.JoinStringErrs(i18n.T(ctx, "Syncs then use the only account left, or fail until you choose one."))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `connector_credentials.templ`, Line: 208, Col: 76}
 				}
