@@ -30,7 +30,7 @@ var notFoundRoutes = []string{
 	"POST /account/sessions/{id}/revoke",                        // another member's
 	"POST /settings/scim/rotate", "POST /settings/scim/disable", // it is off
 	"POST /settings/sso/delete", "POST /settings/sso/domains/verify", "POST /settings/sso/domains/release", // there is none
-	"POST /connectors/{id}/credential/delete",
+	"POST /connectors/{id}/credential/delete", "POST /connectors/{id}/account/syncs",
 	"POST /connectors/{id}/agents/{agent}/credential/delete",
 }
 

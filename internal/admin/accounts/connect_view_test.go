@@ -83,7 +83,7 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 	}
 	endsAt, renewedAt := shell.NewWhen(t.Context(), ends, noon), shell.NewWhen(t.Context(), renewed, noon)
 	want := templates.CredentialRow{
-		Key: "support", Owner: "support", Last: true, Who: "Support", Href: "/agents/support", Action: "/connectors/notes/agents/support", Stored: true,
+		Key: "support", Owner: "support", First: true, Last: true, Who: "Support", Href: "/agents/support", Action: "/connectors/notes/agents/support", Stored: true,
 		State: templates.State{Kind: templates.StateOK, Text: "Connected"}, Account: "ann@example.com", Scopes: []string{"read"},
 		Facts: []templates.Fact{{Label: "Token expires", When: &endsAt}, {Label: "Last renewed", When: &renewedAt}, {Label: "Last used", When: &templates.When{Text: "never"}}},
 	}
