@@ -49,7 +49,7 @@ func TestNamedAccounts_AreAddedRenamedAndDeleted(t *testing.T) {
 		t.Fatalf("%d: %s", p.Status, plainText(p.Body))
 	}
 	p := b.get(path + "/credentials")
-	p.want(t, http.StatusOK, "work", "home", "Used for syncs", "Use for syncs", "Rename", "Name of the new account")
+	p.want(t, http.StatusOK, "Account “home” added.", "work", "home", "Used for syncs", "Use for syncs", "Rename", "Name of the new account")
 	if p.says("Name of the current account") {
 		t.Error("the page asks for a name that the account has")
 	}

@@ -1690,7 +1690,7 @@ func addAccount(asset Assets, auth connectors.AuthType, row CredentialRow) templ
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = field(fieldProps{Form: row.Another, In: row.Key, Name: "account", Label: i18n.T(ctx, "Name of the new account"), Mono: true, Autocomplete: "off", MaxLength: "48", Help: i18n.T(ctx, "For example home. Calls of an agent are then refused until you choose its account on its access page.")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = field(fieldProps{Form: row.Another, In: row.Key, Name: "account", Label: i18n.T(ctx, "Name of the new account"), Mono: true, Autocomplete: "off", MaxLength: "48", Help: i18n.T(ctx, "For example home. Calls are then refused until the agent's access names its account.")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -34,10 +34,11 @@ func (h *Handler) credentialSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{
-		Kind: respond.Notice,
-		Text: i18n.T(r.Context(), "Credential saved. Sync to use it."),
-	})
+	text := i18n.T(r.Context(), "Credential saved. Sync to use it.")
+	if place.part == addPart {
+		text = i18n.T(r.Context(), "Account “%s” added. Choose it in an agent's access to use it.", of.Name)
+	}
+	return h.Respond.Back(w, r, shell.CredentialsPath(c.Slug), respond.Flash{Kind: respond.Notice, Text: text})
 }
 
 // readPathAgent returns the agent in the path and the key of its row; nil for the shared credential.
