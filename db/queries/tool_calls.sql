@@ -81,9 +81,11 @@ from ended;
 -- name: SaveCallTask :exec
 -- attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
 -- empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks. expires_at: when the
--- server may forget the task; null or earlier than the stored one: that stays.
+-- server may forget the task; null or earlier than the stored one: that stays. credential_id: the account of the call; null: the
+-- stored one stays.
 update tool_calls
 set task = @task,
+    credential_id = coalesce(sqlc.narg(credential_id), credential_id),
     task_expires_at = greatest(task_expires_at, sqlc.narg(expires_at)::timestamptz),
     task_handle = coalesce(nullif(@task_handle::text, ''), task_handle, ''),
     instance_id = case when @attached::boolean then instance_id end

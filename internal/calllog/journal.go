@@ -23,6 +23,8 @@ const (
 	slotCount = 8 << 10 // calls of the last 100 ms and some reserve; further ones get no slot
 	maxName   = 200     // of a tool, in bytes; other names are shorter
 
+	// accountOffset is past all names. Previous releases left it empty.
+	accountOffset = 1536
 	// originOffset is past everything that the previous release wrote.
 	originOffset = 1600
 
@@ -82,9 +84,17 @@ func (j *journal) writeCall(t connectors.TenantID, c *connectors.ToolCall) int32
 	j.free = j.free[:len(j.free)-1]
 	b := j.memory[int(slot)*slotSize:][:slotSize]
 	writeSlot(b[1:1], t, c)
+	writeAccount(b, c.CredentialID)
 	writeOrigin(b, c.CallOrigin)
 	b[0] = 1 // last, so that a half-written slot is empty
 	return slot
+}
+
+// setAccount writes the account of a call that has a slot.
+func (j *journal) setAccount(slot int32, id *connectors.CredentialID) {
+	if j != nil && slot >= 0 {
+		writeAccount(j.memory[int(slot)*slotSize:][:slotSize], id)
+	}
 }
 
 func (j *journal) freeSlot(slot int32) {
@@ -119,6 +129,20 @@ func writeSlot(b []byte, t connectors.TenantID, c *connectors.ToolCall) {
 	}
 }
 
+// writeAccount writes the account of a call into its slot; nil: none yet.
+func writeAccount(slot []byte, id *connectors.CredentialID) {
+	account := toUUID(id)
+	copy(slot[accountOffset:], account[:])
+}
+
+func readAccount(slot []byte) *connectors.CredentialID {
+	account := uuid.UUID(slot[accountOffset:][:16])
+	if account == uuid.Nil {
+		return nil
+	}
+	return &connectors.CredentialID{UUID: account}
+}
+
 // writeOrigin writes the origin of a call into its slot.
 func writeOrigin(slot []byte, o connectors.CallOrigin) {
 	b := slot[originOffset:originOffset]
@@ -151,7 +175,7 @@ func readSlot(b []byte) (c store.OwnedCall, ok bool) {
 	if b[0] != 1 {
 		return c, false
 	}
-	c.CallOrigin = readOrigin(b)
+	c.CredentialID, c.CallOrigin = readAccount(b), readOrigin(b)
 	b = b[1:]
 	var ids [6]uuid.UUID
 	for i := range ids {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
 	"patchbay/internal/store"
@@ -35,6 +37,9 @@ func TestRecover_FindsCallsOfAKilledProcess(t *testing.T) {
 	b.wantJournals(t, dir, 1) // its own
 	if n := b.countCalls(t, lostCondition); n != 20 {
 		t.Errorf("%d beginnings are on record, with where they came from", n)
+	}
+	if n := b.countCalls(t, lostCondition+" and credential_id = '00000000-0000-7000-8000-000000000007'"); n != 15 {
+		t.Errorf("%d calls have the account that they were sent with, want 15", n)
 	}
 	living.Stop(context.WithoutCancel(t.Context()))
 	b.wantJournals(t, dir, 0)
@@ -170,6 +175,9 @@ func runDyingProcess(t *testing.T, dir string) {
 		c := b.newCall()
 		c.CallOrigin = connectors.CallOriginOf("2001:db8::9", fmt.Sprintf("request-%02d", i))
 		e := w.Begin(tenant, c)
+		if i >= 5 { // the others were not sent yet
+			e.SetAccount(connectors.CredentialID{UUID: uuid.MustParse("00000000-0000-7000-8000-000000000007")})
+		}
 		if i%2 == 0 {
 			e.End(succeedWith("[]"))
 		}

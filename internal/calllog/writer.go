@@ -147,6 +147,16 @@ func (e *Entry) redactName(kind connectors.CallKind, name string) string {
 	return redact.Text(name)
 }
 
+// SetAccount records the account that a call is sent with, so that its row has the account also if the process is killed.
+func (e *Entry) SetAccount(id connectors.CredentialID) {
+	e.w.mu.Lock()
+	defer e.w.mu.Unlock()
+	if !e.ended {
+		e.call.CredentialID = &id
+		e.w.journal.setAccount(e.slot, &id)
+	}
+}
+
 // Call returns the call as it began or ended.
 func (e *Entry) Call() connectors.ToolCall {
 	e.w.mu.Lock()

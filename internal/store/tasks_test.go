@@ -136,3 +136,19 @@ func TestAgentTasksAreThoseWithAHandleOfTheAgent(t *testing.T) {
 		t.Errorf("after all: %+v, %v", late, err)
 	}
 }
+
+// The beginning of a call may be stored before its account is known.
+func TestSaveCallTask_KeepsAccount(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	id := runningIn(t, w, w.Tenant, newCall(w.Agent(t), w.Connector(t), connectors.ToolCallID{}), "")
+	account := connectors.CredentialID{UUID: uuid.Must(uuid.NewV7())}
+	for _, task := range []store.CallTask{{Handle: "handle", Account: &account}, {State: []byte("{}")}} {
+		if err := w.Door().Calls().SaveCallTask(t.Context(), id, task); err != nil {
+			t.Fatal(err)
+		}
+		if row, err := w.Door().Calls().Get(t.Context(), id); err != nil || row.CredentialID == nil || *row.CredentialID != account {
+			t.Errorf("after %+v: account %v, %v", task, row.CredentialID, err)
+		}
+	}
+}

@@ -127,11 +127,14 @@ type CallTask struct {
 	Attached bool   // the process of the call waits for the task; false: the task outlives its process
 	// ExpiresAt is when the server may forget the task; nil, or earlier than the stored time: that stays.
 	ExpiresAt *time.Time
+	Account   *connectors.CredentialID // that the call used; nil: stored already, or it needed none
 }
 
 // SaveCallTask stores the state of a call's task, unless the call has ended.
 func (t Calls) SaveCallTask(ctx context.Context, id connectors.ToolCallID, task CallTask) error {
-	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{TenantID: t.id, ID: id, Task: task.State, TaskHandle: task.Handle, Attached: task.Attached, ExpiresAt: task.ExpiresAt})
+	return t.q.SaveCallTask(ctx, dbgen.SaveCallTaskParams{
+		TenantID: t.id, ID: id, Task: task.State, CredentialID: task.Account, TaskHandle: task.Handle, Attached: task.Attached, ExpiresAt: task.ExpiresAt,
+	})
 }
 
 // EndCallTask ends a call after its task ended. It is false if the call has ended already.

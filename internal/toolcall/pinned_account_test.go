@@ -294,3 +294,32 @@ func TestPinnedAccount_IsSealedWithTheApproval(t *testing.T) {
 		})
 	}
 }
+
+// A call is stored as running before its account is known. Its row has the account when it was sent, also if it goes on as a task.
+func TestPinnedAccount_IsInTheRowOfATask(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAuto, map[string]func(string) string{
+		"tools/call": func(string) string {
+			return `{"resultType":"task","taskId":"own-id","status":"working","pollIntervalMs":100}`
+		},
+		"tasks/get": func(string) string {
+			return `{"resultType":"complete","taskId":"own-id","status":"completed","result":{"content":[]}}`
+		},
+	})
+	work, err := b.Door().Agents().CredentialFor(t.Context(), b.c.ID, nil, "work")
+	must(t, err)
+	request := b.order(t, b.process, b.a, b.c, "search", "")
+	request.Task = true
+	out, err := b.Call(t.Context(), request)
+	must(t, err)
+	wantAccount := func(status connectors.CallStatus) {
+		t.Helper()
+		if row := b.row(t, out.CallID); row.Status != status || row.CredentialID == nil || *row.CredentialID != work.ID {
+			t.Errorf("%s, account %v, want %s of %v", row.Status, row.CredentialID, status, work.ID)
+		}
+	}
+	wantAccount(connectors.CallRunning)
+	_, err = b.TaskRequest(t.Context(), request.View, request.Client, "tasks/get", taskParams(t, out.Raw))
+	must(t, err)
+	wantAccount(connectors.CallSuccess)
+}

@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"patchbay/internal/calllog"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safe"
 )
@@ -22,6 +24,13 @@ type callRecorder struct {
 // beginEntry records the beginning of a call.
 func (rec *callRecorder) beginEntry(a *activeCall) {
 	a.entry = rec.o.History.Begin(a.request.View.Tenant, a.call)
+}
+
+// setEntryAccount records the account that a request is sent with. Both may be nil.
+func setEntryAccount(e *calllog.Entry, u *credentials.Credential) {
+	if e != nil && u != nil {
+		e.SetAccount(u.ID)
+	}
 }
 
 // recordRefusal records a call that was not sent, and returns its refusal.

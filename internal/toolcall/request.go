@@ -38,6 +38,7 @@ type UpstreamRequest struct {
 	approvedAs  []byte                  // call hash of the approved use; nil: not approved
 	continued   *callState              // the state of an approved use that the request continues; nil: none
 	taskSession taskSession             // of the task that the request is about
+	entry       *calllog.Entry          // in the history; nil: none
 	account     connectors.CredentialID // that a person approved, or that began the request; zero: the one of the grant
 	taskEnd     func() error            // refuses new input for a task after the end of its grant; nil: no end
 	// send replaces Method and Params; nil: they are sent.
@@ -87,6 +88,7 @@ func (rs *requestSender) sendRecorded(ctx context.Context, q UpstreamRequest) (_
 	var entry *calllog.Entry
 	if q.Kind != "" {
 		entry = rs.o.History.Begin(q.View.Tenant, call)
+		q.entry = entry
 	}
 	var credential *credentials.Credential
 	raw, err := rs.runQuery(ctx, q, &credential)
@@ -192,6 +194,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 				return err
 			}
 			wasSent = true
+			setEntryAccount(q.entry, *credential)
 			switch {
 			case q.send != nil:
 				raw, err = q.send(ctx, s)

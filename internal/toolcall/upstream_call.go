@@ -95,6 +95,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			}
 			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(&a.connector.Connector, s)
 			a.wasSent = true
+			setEntryAccount(a.entry, a.credential)
 			result, err = a.sendTraced(ctx, s, call)
 			if err == nil {
 				a.inNewSession = lost || result.NewSession

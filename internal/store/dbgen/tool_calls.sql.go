@@ -196,27 +196,31 @@ func (q *Queries) MarkUndelivered(ctx context.Context, tenantID connectors.Tenan
 const saveCallTask = `-- name: SaveCallTask :exec
 update tool_calls
 set task = $1,
-    task_expires_at = greatest(task_expires_at, $2::timestamptz),
-    task_handle = coalesce(nullif($3::text, ''), task_handle, ''),
-    instance_id = case when $4::boolean then instance_id end
-where tenant_id = $5 and id = $6 and completed_at is null
+    credential_id = coalesce($2, credential_id),
+    task_expires_at = greatest(task_expires_at, $3::timestamptz),
+    task_handle = coalesce(nullif($4::text, ''), task_handle, ''),
+    instance_id = case when $5::boolean then instance_id end
+where tenant_id = $6 and id = $7 and completed_at is null
 `
 
 type SaveCallTaskParams struct {
-	Task       []byte
-	ExpiresAt  *time.Time
-	TaskHandle string
-	Attached   bool
-	TenantID   connectors.TenantID
-	ID         connectors.ToolCallID
+	Task         []byte
+	CredentialID *connectors.CredentialID
+	ExpiresAt    *time.Time
+	TaskHandle   string
+	Attached     bool
+	TenantID     connectors.TenantID
+	ID           connectors.ToolCallID
 }
 
 // attached: a process waits for the task. Else instance_id is cleared, for the task outlives its process. task_handle
 // empty: the stored one stays; a call without one gets the empty handle, so that it is among the tasks. expires_at: when the
-// server may forget the task; null or earlier than the stored one: that stays.
+// server may forget the task; null or earlier than the stored one: that stays. credential_id: the account of the call; null: the
+// stored one stays.
 func (q *Queries) SaveCallTask(ctx context.Context, arg SaveCallTaskParams) error {
 	_, err := q.db.Exec(ctx, saveCallTask,
 		arg.Task,
+		arg.CredentialID,
 		arg.ExpiresAt,
 		arg.TaskHandle,
 		arg.Attached,
