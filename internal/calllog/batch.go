@@ -140,7 +140,7 @@ func (w *Writer) takeBatch() batch {
 			postponed = append(postponed, e)
 			notify(w.wake)
 		default:
-			e.stored = true
+			e.stored, e.hasAccount = true, e.call.CredentialID != nil
 			b.open, b.starts = append(b.open, e), append(b.starts, store.OwnedCall{Tenant: e.tenant, ToolCall: e.call})
 		}
 	}
@@ -218,8 +218,15 @@ func (w *Writer) writeBeginnings(open []*Entry, starts []store.OwnedCall) {
 		w.writeRows(batch, w.o.Store.System().Calls().BeginCalls, locked)
 	}
 	open, lockedEntries := locked.split(open)
-	w.removeFromJournal(open)
+	w.removeFromJournal(w.selectComplete(open))
 	w.requeue(&w.begun, lockedEntries)
+}
+
+// selectComplete returns the calls with stored beginnings that have all that the journal has.
+func (w *Writer) selectComplete(begun []*Entry) []*Entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(begun), (*Entry).isInJournalOnly)
 }
 
 // writeEnds writes ended calls in as few statements as possible.

@@ -16,8 +16,9 @@ import (
 )
 
 // A journal is a memory-mapped file of fixed slots. Its contents survive the process, but not the machine. A
-// call has a slot from its beginning until it is stored. So a killed process leaves behind its calls in
-// progress and those that had just ended. Slots hold names and ids, neither arguments nor results.
+// call has a slot from its beginning until it is stored. If that is before its account is known, it has one again until
+// its end is stored. So a killed process leaves behind its calls in progress and those that had just ended. Slots hold
+// names and ids, neither arguments nor results.
 const (
 	slotSize  = 2 << 10
 	slotCount = 8 << 10 // calls of the last 100 ms and some reserve; further ones get no slot

@@ -1,6 +1,7 @@
 package calllog_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -219,5 +220,37 @@ func (b *writerTest) wantJournals(t testing.TB, dir string, want int) {
 	found, err := filepath.Glob(filepath.Join(dir, "calls-*"))
 	if err != nil || len(found) != want {
 		t.Errorf("%d journals, want %d (%v)", len(found), want, err)
+	}
+}
+
+// A call that gets its account after its beginning was stored is in the journal again until its end is stored.
+func TestJournal_HasAccountThatRowLacks(t *testing.T) {
+	t.Parallel()
+	b := newWriterTest(t)
+	dir := t.TempDir()
+	w := b.newWriter(t, b.St, func(o *calllog.Options) { o.Journal = dir })
+	account := connectors.CredentialID{UUID: uuid.Must(uuid.NewV7())}
+	call := b.newCall()
+	e := w.Begin(b.tenant, call)
+	w.Flush(t.Context())
+	e.SetAccount(account)
+	holds := func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "calls-"+b.Instance.String()))
+		return err == nil && bytes.Contains(text, account.UUID[:]) && text[bytes.Index(text, account.UUID[:])/(2<<10)*(2<<10)] == 1
+	}
+	if !holds() {
+		t.Error("the journal does not have the account")
+	}
+	e.End(succeedWith("[]"))
+	w.Flush(t.Context())
+	if holds() {
+		t.Error("the journal has a call with a stored end")
+	}
+	task := w.Begin(b.tenant, b.newCall())
+	w.Flush(t.Context())
+	task.SetAccount(account)
+	task.Detach()
+	if holds() {
+		t.Error("the journal has a call that goes on without the process")
 	}
 }

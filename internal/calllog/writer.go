@@ -99,9 +99,10 @@ type Entry struct {
 	stored bool // a row may exist; changed only by the goroutine that writes batches
 
 	// Writer.mu guards the fields below.
-	call  connectors.ToolCall
-	ended bool
-	slot  int32 // in the journal; -1: none
+	call       connectors.ToolCall
+	ended      bool
+	slot       int32 // in the journal; -1: none
+	hasAccount bool  // the stored beginning has the account
 }
 
 // Begin records the beginning of a call. It copies the arguments if they are kept; the rest of c belongs to the
@@ -151,11 +152,29 @@ func (e *Entry) redactName(kind connectors.CallKind, name string) string {
 func (e *Entry) SetAccount(id connectors.CredentialID) {
 	e.w.mu.Lock()
 	defer e.w.mu.Unlock()
-	if !e.ended {
-		e.call.CredentialID = &id
+	if e.ended {
+		return
+	}
+	e.call.CredentialID = &id
+	if e.slot >= 0 {
 		e.w.journal.setAccount(e.slot, &id)
+	} else { // the beginning is stored, without the account
+		e.slot = e.w.journal.writeCall(e.tenant, &e.call)
 	}
 }
+
+// Detach takes a call out of the journal: its stored row goes on without this process.
+func (e *Entry) Detach() {
+	e.w.mu.Lock()
+	defer e.w.mu.Unlock()
+	if e.w.journal != nil {
+		e.w.journal.freeSlot(e.slot)
+		e.slot = -1
+	}
+}
+
+// isInJournalOnly reports whether the journal has the account of a call, and its stored beginning does not. The caller holds mu.
+func (e *Entry) isInJournalOnly() bool { return e.call.CredentialID != nil && !e.hasAccount }
 
 // Call returns the call as it began or ended.
 func (e *Entry) Call() connectors.ToolCall {

@@ -34,6 +34,7 @@ func (rec *callRecorder) sealTask(ctx context.Context, a *activeCall, t *mcp.Tas
 	raw := withMember(t.Raw, "taskId", handle)
 	return raw, rec.o.Store.RetryStarted(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		rec.o.History.Flush(ctx)
+		a.entry.Detach()
 		return rec.o.Store.Tenant(a.request.View.Tenant.ID).Calls().SaveCallTask(ctx, a.call.ID, store.CallTask{
 			State: trimForHistory(a.request.View, raw), Handle: parseString(handle), ExpiresAt: taskExpiry(rec.o.Now(), t.TTL), Account: account,
 		})
