@@ -151,6 +151,7 @@ bench-gateway: build ## the gateway against a bare reverse proxy, by turns; the 
 soak: build ## a million calls through the gateway, each reply checked (SOAK_CALLS=… for another number)
 	@scripts/get-postgres
 	$(GO) test -tags soak ./bench/gateway
+	$(GO) test -tags e2e,soak -timeout 60m -v -run '^TestAccounts_NoCallUsesAnother$$' ./e2e
 	$(GO) build -o bin/bench-gateway ./bench/gateway
 	@bin/bench-gateway soak -calls $${SOAK_CALLS:-1000000}
 
