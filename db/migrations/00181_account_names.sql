@@ -121,6 +121,9 @@ end $$;
 -- +goose StatementEnd
 
 -- +goose Down
+select set_config('app.system', 'on', true);
+delete from credentials where name <> 'default';
+delete from account_revocations where name <> 'default';
 drop trigger check_account_name on credentials;
 create or replace trigger queue_revocation_of_replaced before update on credentials
     for each row when (
@@ -158,8 +161,6 @@ begin
     return case tg_op when 'DELETE' then old else new end;
 end $function$;
 -- +goose StatementEnd
-delete from credentials where name <> 'default';
-delete from account_revocations where name <> 'default';
 alter table account_revocations drop column name;
 drop index credentials_syncs_key;
 alter table credentials drop constraint credentials_owner_key;

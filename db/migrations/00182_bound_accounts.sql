@@ -100,6 +100,7 @@ end $function$;
 create trigger say_account_change after insert or delete or update of id, name on credentials for each row execute function say_account_change();
 
 -- +goose Down
+select set_config('app.system', 'on', true);
 drop trigger say_account_change on credentials;
 drop function say_account_change();
 drop trigger end_allowances on credentials;

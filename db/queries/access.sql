@@ -4,9 +4,12 @@
 -- name: AccessReaches :many
 -- now is the database's time, after the read began. account_id is the account that the grant binds; zero: none, or it is not stored.
 select sqlc.embed(agent_grants), sqlc.embed(connectors),
-       coalesce((select account.id from credentials account
+       coalesce((select account.id from credentials account -- two statements, each with an index
                  where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
-                   and case connectors.credential_mode when 'per_agent' then account.agent_id = agent_grants.agent_id else account.agent_id is null end),
+                   and account.agent_id = agent_grants.agent_id and connectors.credential_mode = 'per_agent'),
+                (select account.id from credentials account
+                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
+                   and account.agent_id is null and connectors.credential_mode <> 'per_agent'),
                 '00000000-0000-0000-0000-000000000000')::uuid as account_id,
        coalesce((select connector_envs.names
                  from connector_envs

@@ -21,13 +21,15 @@ where tenant_id = @tenant_id and agent_id = @agent_id and call_hash = @call_hash
 order by id desc
 limit 1;
 
--- name: CloseApprovalOfOther :execrows
--- Closes the open approval of the same call with another account, unless the call runs.
+-- name: CloseApprovalOfOther :one
+-- Closes the open approval of the same call with another account, unless the call runs. No row: it does.
 update approvals
 set state = case when state = 'done' then state else 'lapsed' end,
     fetched_at = case when state = 'done' then now() end
-where tenant_id = @tenant_id and call_hash = @call_hash and account_id is not null and account_id is distinct from @account_id
-  and (state in ('waiting', 'approved') or (state = 'done' and fetched_at is null));
+where tenant_id = @tenant_id and call_hash = @call_hash
+  and coalesce(sealed_account_id, account_id) is not null and coalesce(sealed_account_id, account_id) is distinct from sqlc.narg(account_id)
+  and (state in ('waiting', 'approved') or (state = 'done' and fetched_at is null))
+returning id, state;
 
 -- name: Approval :one
 select approvals.*

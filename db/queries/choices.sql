@@ -41,7 +41,7 @@ join agents on agents.tenant_id = approvals.tenant_id and agents.id = approvals.
 join connectors on connectors.tenant_id = approvals.tenant_id and connectors.id = approvals.connector_id
 left join tools on tools.tenant_id = approvals.tenant_id and tools.connector_id = approvals.connector_id and tools.name = approvals.tool
 left join tool_definitions definition on definition.tenant_id = approvals.tenant_id and definition.hash = approvals.definition_hash
-left join credentials on credentials.tenant_id = approvals.tenant_id and credentials.id = approvals.account_id
+left join credentials on credentials.tenant_id = approvals.tenant_id and credentials.id = coalesce(approvals.sealed_account_id, approvals.account_id)
 where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 

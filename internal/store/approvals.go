@@ -34,7 +34,8 @@ type NewApproval struct {
 const sameCallTries = 3
 
 // RequestApproval stores a call that waits for approval. If the same call is open, or has a result that was not
-// fetched, it returns that one with created false. One with another account is closed.
+// fetched, it returns that one with created false. It fails with Conflict if that one has another account, see
+// [Calls.CloseApprovalOfOther].
 func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors.Approval, created bool, err error) {
 	for range sameCallTries {
 		a, err = t.insertApproval(ctx, n)
@@ -45,18 +46,31 @@ func (t Calls) RequestApproval(ctx context.Context, n NewApproval) (a connectors
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			continue
-		case err != nil, row.AccountID == nil, *row.AccountID == n.Account:
-			return toApproval(row), false, err
-		}
-		closed, err := t.q.CloseApprovalOfOther(ctx, t.id, n.CallHash, storedAccount(n.Account))
-		switch {
 		case err != nil:
 			return a, false, err
-		case closed == 0:
-			return a, false, fault.Errorf(fault.Conflict, "The same call runs with another account. Repeat it later.")
 		}
+		if a = toApproval(row); a.Account == (connectors.CredentialID{}) || a.Account == n.Account {
+			return a, false, nil
+		}
+		return a, false, fault.Errorf(fault.Conflict, "The same call runs with another account. Repeat it later.")
 	}
 	return connectors.Approval{}, false, fault.Errorf(fault.Unavailable, "The same call is about to end. Try again.")
+}
+
+// CloseApprovalOfOther closes the open approval of the same call with another account, unless it runs. ended is its call if that has not
+// run; zero: none.
+func (t Calls) CloseApprovalOfOther(ctx context.Context, callHash []byte, account connectors.CredentialID) (ended connectors.ToolCallID, err error) {
+	row, err := t.q.CloseApprovalOfOther(ctx, t.id, callHash, storedAccount(account))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return ended, nil
+	case err != nil, row.State != connectors.ApprovalLapsed:
+		return ended, err
+	}
+	_, err = t.EndPendingCall(ctx, row.ID, CallEnd{
+		Status: connectors.CallCancelled, Outcome: connectors.OutcomeCancelled, Code: "cancelled", Message: "The account was replaced while the call waited.",
+	})
+	return row.ID, err
 }
 
 // insertApproval stores the approval and its notice in one transaction.

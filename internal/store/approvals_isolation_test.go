@@ -86,6 +86,10 @@ var approvalAttempts = map[string]attempt{
 	"Calls.EndPendingCall": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.Calls().EndPendingCall(ctx, o.waiting.ID, store.CallEnd{Status: connectors.CallDenied, Outcome: connectors.OutcomeDenied})
 	},
+	"Calls.CloseApprovalOfOther": func(ctx context.Context, o outsider) (bool, error) {
+		ended, err := o.door.Calls().CloseApprovalOfOther(ctx, o.waiting.CallHash, connectors.CredentialID{UUID: uuid.New()})
+		return ended != (connectors.ToolCallID{}), err
+	},
 	"Calls.SaveCallTask": func(ctx context.Context, o outsider) (bool, error) {
 		if err := o.door.Calls().SaveCallTask(ctx, o.waiting.ID, store.CallTask{State: []byte("{}"), Handle: "handle"}); err != nil {
 			return false, err
@@ -189,6 +193,7 @@ func newApproval(a connectors.Agent, c connectors.Connector, same string) store.
 	return store.NewApproval{
 		ID: connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())}, AgentID: a.ID, ConnectorID: c.ID, Tool: "search", ExposedName: "mcp_x__search",
 		CallHash: []byte(same), Call: secret.Text("arguments of " + same), ExpiresAt: time.Now().Add(time.Hour),
+		Account: connectors.CredentialID{UUID: uuid.Max},
 	}
 }
 

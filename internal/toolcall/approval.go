@@ -127,17 +127,25 @@ func (ap *approvals) requestApproval(ctx context.Context, a *activeCall) (row co
 			ap.limits.refundQuota(a)
 		}
 	}()
+	var ended connectors.ToolCallID // the same call with another account
 	err = ap.o.Store.Retry(ctx, a.request.Wait, func(ctx context.Context) error {
-		row, created, err = ap.insertApproval(ctx, a)
+		row, created, ended, err = ap.insertApproval(ctx, a)
 		return err
 	})
 	isNew = err == nil && (created || row.ID == a.call.ID)
+	if err == nil && ended != (connectors.ToolCallID{}) {
+		ap.waiters.wake(ended)
+		ap.recorder.reportEnded(ctx, a.request.View.Tenant.ID, ended)
+	}
 	return row, err
 }
 
-func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row connectors.Approval, created bool, err error) {
+func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row connectors.Approval, created bool, ended connectors.ToolCallID, err error) {
 	view, tool := a.request.View, a.request.Tool
 	err = ap.o.Store.Tenant(view.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if ended, err = tx.Calls().CloseApprovalOfOther(ctx, a.approvalHash(), a.account); err != nil {
+			return err
+		}
 		row, created, err = tx.Calls().RequestApproval(ctx, store.NewApproval{
 			ID: a.call.ID, AgentID: view.Agent.ID, ConnectorID: a.connector.Connector.ID, Kind: a.call.Kind, Tool: tool.Name, ExposedName: tool.Exposed,
 			Definition: tool.Hash, CallHash: a.approvalHash(), Call: secret.Text(a.rawArguments()), ExpiresAt: ap.o.Now().Add(approvalTTL),
@@ -163,7 +171,7 @@ func (ap *approvals) insertApproval(ctx context.Context, a *activeCall) (row con
 		}
 		return ap.limits.chargeQuota(a)
 	})
-	return row, created, err
+	return row, created, ended, err
 }
 
 func tooManyApprovalsRefusal() *RefusalError {

@@ -248,6 +248,43 @@ func TestPinnedAccount_ReplacedOneAsksAgain(t *testing.T) {
 	if second := b.onlyWaiting(t); second == first {
 		t.Error("the approval of another account is joined")
 	}
+	if call := b.row(t, first); call.Status != connectors.CallCancelled || call.CompletedAt == nil {
+		t.Errorf("the call with the account that was replaced: %s, completed %v", call.Status, call.CompletedAt)
+	}
+}
+
+// The account is replaced while the decision waits for the replacement.
+func TestPinnedAccount_ReplacedOneIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, c, nil, "", "first")
+	a := b.newGrantedAgent(t, c, func(a *connectors.Agent) { a.Approval = connectors.ApprovalAlwaysAsk })
+	_, err := b.callNoWait(t, b.process, a, c)
+	wantRefused(t, err, toolcall.CodeApprovalPending)
+	id, member, decided := b.onlyWaiting(t), b.actor(connectors.RoleMember), make(chan error, 1)
+	must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+		if _, err := tx.LockAndReadState(t.Context(), store.OfTenant()); err != nil {
+			return err
+		}
+		if err := tx.Connectors().DeleteCredential(t.Context(), c.ID, nil, ""); err != nil {
+			return err
+		}
+		go func() {
+			_, err := b.Decide(t.Context(), member, id, toolcall.Decision{Approve: true, AllowFor: time.Hour})
+			decided <- err
+		}()
+		b.waitUntil(t, "exists (select from pg_locks where not granted)")
+		return nil
+	}))
+	if err := receive(t, decided); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the decision: %v", err)
+	}
+	list, err := b.Door().Calls().Allowances(t.Context(), a.ID, store.Page{})
+	must(t, err)
+	if len(list.Items) > 0 {
+		t.Errorf("allowed: %+v", list.Items)
+	}
 }
 
 func TestPinnedAccount_IsThatOfTheView(t *testing.T) {

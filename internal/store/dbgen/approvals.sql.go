@@ -210,21 +210,27 @@ func (q *Queries) ClaimApproval(ctx context.Context, instanceID *connectors.Inst
 	return result.RowsAffected(), nil
 }
 
-const closeApprovalOfOther = `-- name: CloseApprovalOfOther :execrows
+const closeApprovalOfOther = `-- name: CloseApprovalOfOther :one
 update approvals
 set state = case when state = 'done' then state else 'lapsed' end,
     fetched_at = case when state = 'done' then now() end
-where tenant_id = $1 and call_hash = $2 and account_id is not null and account_id is distinct from $3
+where tenant_id = $1 and call_hash = $2
+  and coalesce(sealed_account_id, account_id) is not null and coalesce(sealed_account_id, account_id) is distinct from $3
   and (state in ('waiting', 'approved') or (state = 'done' and fetched_at is null))
+returning id, state
 `
 
-// Closes the open approval of the same call with another account, unless the call runs.
-func (q *Queries) CloseApprovalOfOther(ctx context.Context, tenantID connectors.TenantID, callHash []byte, accountID *connectors.CredentialID) (int64, error) {
-	result, err := q.db.Exec(ctx, closeApprovalOfOther, tenantID, callHash, accountID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type CloseApprovalOfOtherRow struct {
+	ID    connectors.ToolCallID
+	State connectors.ApprovalState
+}
+
+// Closes the open approval of the same call with another account, unless the call runs. No row: it does.
+func (q *Queries) CloseApprovalOfOther(ctx context.Context, tenantID connectors.TenantID, callHash []byte, accountID *connectors.CredentialID) (CloseApprovalOfOtherRow, error) {
+	row := q.db.QueryRow(ctx, closeApprovalOfOther, tenantID, callHash, accountID)
+	var i CloseApprovalOfOtherRow
+	err := row.Scan(&i.ID, &i.State)
+	return i, err
 }
 
 const countOpenApprovals = `-- name: CountOpenApprovals :one
