@@ -1,6 +1,7 @@
 package toolcall_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -359,4 +360,48 @@ func TestPinnedAccount_IsInTheRowOfATask(t *testing.T) {
 	_, err = b.TaskRequest(t.Context(), request.View, request.Client, "tasks/get", taskParams(t, out.Raw))
 	must(t, err)
 	wantAccount(connectors.CallSuccess)
+}
+
+func TestPinnedAccount_IsThatOfARepeatedRequest(t *testing.T) {
+	t.Parallel()
+	for method, send := range map[string]func(*pinnedBench, toolcall.CallRequest) error{
+		"tools/call": func(b *pinnedBench, request toolcall.CallRequest) error {
+			_, err := b.Call(context.Background(), request)
+			return err
+		},
+		"resources/read": func(b *pinnedBench, request toolcall.CallRequest) error {
+			_, err := b.SendRequest(context.Background(), toolcall.UpstreamRequest{
+				View: request.View, Connector: request.View.Connector(b.c.Slug), Kind: connectors.CallResource, Name: "file:///a", Method: "resources/read",
+				Params: json.RawMessage(`{"uri":"file:///a"}`), Client: toolcall.Client{Caller: connectors.CallerAgent(b.a.ID)},
+			})
+			return err
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			sent, release := make(chan struct{}, 1), make(chan struct{})
+			defer close(release)
+			hold := func(string) string {
+				select {
+				case sent <- struct{}{}:
+					<-release
+				default:
+				}
+				return `{"resultType":"complete"}`
+			}
+			b := newPinnedBench(t, connectors.ApprovalAuto, map[string]func(string) string{method: hold})
+			request := b.order(t, b.process, b.a, b.c, "read", "")
+			ended := make(chan error, 1)
+			go func() { ended <- send(b, request) }()
+			receive(t, sent)
+			must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+				if err := tx.Accounts().Rename(t.Context(), b.c.ID, nil, "work", "was-work"); err != nil {
+					return err
+				}
+				return tx.Accounts().Rename(t.Context(), b.c.ID, nil, "home", "work")
+			}))
+			wantRefused(t, receive(t, ended), toolcall.CodeUnavailable)
+			b.wantNoOther(t)
+		})
+	}
 }

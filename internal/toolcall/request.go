@@ -207,7 +207,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 			return err
 		})
 	})
-	if !isBegun && q.lastCheck.isViewStale(err) {
+	if !wasSent && !isBegun && q.lastCheck.isViewStale(err) {
 		err = errPolicyStale
 	}
 	return raw, err

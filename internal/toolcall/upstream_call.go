@@ -73,7 +73,8 @@ func newCallSender(o *Options, running *runningCalls, explainer *explainer, prog
 	}
 }
 
-// forwardOnce returns errPolicyStale if the call waited since its last check, or if its view has another account.
+// forwardOnce returns errPolicyStale if the call waited since its last check, or if its view has another account. A call that was
+// sent keeps its account.
 func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *mcp.Result, err error) {
 	ctx, call, done := cs.buildCall(ctx, a)
 	defer done()
@@ -111,7 +112,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 	switch {
 	case errors.Is(err, errPolicyStale):
 		return nil, err
-	case a.account == connectors.CredentialID{} && a.lastCheck.isViewStale(err):
+	case !a.wasSent && a.account == connectors.CredentialID{} && a.lastCheck.isViewStale(err):
 		return nil, errPolicyStale
 	case err != nil:
 		return nil, cs.explainer.explainError(ctx, a.request.View, a.timedConnector(), err)
