@@ -1,6 +1,7 @@
 package toolcall_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -77,5 +78,29 @@ func TestToken_MachineGetsMissingScopes(t *testing.T) {
 	resource.Set(func(r *oauthtest.ResourceBehaviour) { r.StepUp = map[string]string{"tools/call": "write"} })
 	_, err := b.call(t, a, c, "")
 	must(t, err)
+	b.remote.wantCalls(t, 1)
+}
+
+func TestToken_MissingScopesAreNotThoseOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	var o toolcall.Options
+	b := newBench(t, func(of *toolcall.Options) { o = *of })
+	c, authServer, _ := b.newMachineConnector(t)
+	authServer.AddClient("other machine", "its secret", nil)
+	a := b.newTrustedAgent(t, c)
+	b.remote.set(func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if n, _ := b.remote.requestCounts(); m.Method != "tools/call" || n > 1 {
+			return false
+		}
+		must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+		b.saveCredential(t, c, nil, connectors.Secret{ClientID: "other machine", ClientSecret: secret.Text("its secret")})
+		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write"`)
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
+	unwatched := toolcall.New(o) // no notice ends its session before the answer
+	t.Cleanup(func() { unwatched.Stop(context.WithoutCancel(t.Context())) })
+	_, err := unwatched.Call(t.Context(), b.order(t, b.process, a, c, "search", ""))
+	wantRefused(t, err, toolcall.CodeUnavailable)
 	b.remote.wantCalls(t, 1)
 }

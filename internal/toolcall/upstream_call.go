@@ -302,6 +302,7 @@ func (cs *callSender) withSession(ctx context.Context, w upstream.SessionRequest
 	}
 	retry, err := cs.reportAuthFailure(ctx, w, *credential, err)
 	if retry {
+		w.Pinned = usedAccount(*credential)
 		err = cs.pool.Use(ctx, w, do)
 	}
 	return err
