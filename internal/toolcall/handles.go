@@ -102,7 +102,7 @@ func (h *handleSealer) openState(a *activeCall) error {
 		return staleStateError()
 	}
 	a.account = a.resumed.Account
-	if len(a.resumed.State) == 0 {
+	if len(a.resumed.State) == 0 && a.resumed.Approved == "" {
 		return nil
 	}
 	return checkKeptAccount(a.account, a.connector)

@@ -405,3 +405,36 @@ func TestPinnedAccount_IsThatOfARepeatedRequest(t *testing.T) {
 		})
 	}
 }
+
+func TestPinnedAccount_ApprovedStateWithoutOneIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAlwaysAsk, nil)
+	request := b.resumeOrder(t, b.c, b.a, func(toolcall.CallRequest) toolcall.Outcome {
+		answers, id := b.startWaiting(t, b.a, b.c, b.process)
+		b.approve(t, b.process, id)
+		got := receive(t, answers)
+		must(t, got.err)
+		return got.out
+	})
+	var handle string
+	must(t, json.Unmarshal(request.Input.State, &handle))
+	owner := b.Tenant.String() + " " + b.a.ID.String()
+	plain, err := b.St.OpenHandle("call state", owner, handle)
+	must(t, err)
+	var state map[string]json.RawMessage
+	must(t, json.Unmarshal(plain, &state))
+	if state["k"] == nil || state["a"] == nil {
+		t.Fatalf("the state has no account or no approval: %s", plain)
+	}
+	delete(state, "k") // as the previous release sealed it, of a server without a state
+	delete(state, "s")
+	plain, err = json.Marshal(state)
+	must(t, err)
+	handle, err = b.St.SealHandle("call state", owner, plain)
+	must(t, err)
+	request.Input.State, err = json.Marshal(handle)
+	must(t, err)
+	_, err = b.Call(t.Context(), request)
+	wantRefused(t, err, toolcall.CodeUnavailable)
+	b.remote.wantCalls(t, 1)
+}
