@@ -47,7 +47,8 @@ func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *sto
 	}
 	now, isKnown := g.Meta.Identity, was.Type == connectors.AuthOAuth2 && was.Origin == r.flow.Origin && was.Identity.IsKnown()
 	isSame := isKnown && now.IsKnown() && !now.IsOther(was.Identity)
-	g.Replaces = !isSame && (isKnown || was.Account != g.Account || r.flow.Replaces || !r.isOfStart(was))
+	isAny := isKnown || was.Account != g.Account || r.flow.StartedBy.Type == typeLink // any person may have the link
+	g.Replaces = !isSame && (isAny || r.flow.Replaces || !r.isOfStart(was))
 	if isSame && now.OrganisationID == "" && was.Identity.OrganisationID != "" {
 		g.Meta.Identity.OrganisationID, g.Meta.Identity.Organisation = was.Identity.OrganisationID, was.Identity.Organisation
 	}

@@ -195,6 +195,32 @@ func TestFinish_NewIDWhereAccountMayBeAnother(t *testing.T) {
 	}
 }
 
+func TestALinkKeepsTheIDOnlyOfAKnownAccount(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		signedIn oauthtest.Document
+		newID    bool
+	}{
+		"unknown": {newID: true},
+		"known":   {signedIn: oauthtest.Document{"sub": "7"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBundle(t, oauthtest.Behaviour{IDToken: tc.signedIn}, oauthtest.ResourceBehaviour{})
+			c := b.protected(t)
+			b.connect(t, c, nil)
+			before := b.grant(t, c, nil)
+			s, err := b.broker.AcceptLink(t.Context(), b.linkBy(t, b.admin, c), cookie)
+			must(t, err)
+			_, err = b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Cookie: cookie})
+			must(t, err)
+			if after := b.grant(t, c, nil); (after.ID != before.ID) != tc.newID || after.Version != before.Version+1 {
+				t.Errorf("id %s, version %d, after %s, %d", after.ID, after.Version, before.ID, before.Version)
+			}
+		})
+	}
+}
+
 func TestFinish_ComparesWithinOneServer(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7"}}, oauthtest.ResourceBehaviour{})
