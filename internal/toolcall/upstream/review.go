@@ -52,13 +52,17 @@ func (p *Pool) reviewAgent(t connectors.TenantID, agent connectors.AgentID, isOf
 	if err != nil {
 		return // the next use opens a session of the granted account
 	}
+	accounts := map[connectors.ConnectorID]string{}
+	for _, g := range granted {
+		if g.Connector.Auth.Type != connectors.AuthNone {
+			accounts[g.Connector.ID] = g.Grant.Account()
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, g := range granted {
-		for key, e := range p.sessions {
-			if isOfAgent(key) && key.connector == g.Connector.ID && g.Connector.Auth.Type != connectors.AuthNone && key.account != g.Grant.Account() {
-				p.retireEntry(e, false)
-			}
+	for key, e := range p.sessions {
+		if account, isGranted := accounts[key.connector]; isGranted && isOfAgent(key) && key.account != account {
+			p.retireEntry(e, false)
 		}
 	}
 }
