@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -182,12 +183,7 @@ var errCut = errors.New("no answer")
 
 // makeCalls makes calls until enough are answered.
 func (s *accountSoak) makeCalls() {
-	for {
-		select {
-		case <-s.stop:
-			return
-		default:
-		}
+	for s.stop.Err() == nil {
 		s.makeCall(s.newCall(), rand.IntN(soakReplicas))
 	}
 }
@@ -200,7 +196,7 @@ func (s *accountSoak) makeCall(c *soakCall, replica int) {
 	c.to = time.Now()
 	s.judgeCall(c)
 	if c.echoed != "" && s.answered.Add(1) == soakCalls {
-		close(s.stop)
+		s.end()
 	}
 }
 
@@ -225,6 +221,18 @@ func (s *accountSoak) newCall() *soakCall {
 		c.kind = "tool"
 	}
 	return c
+}
+
+// newRefreshingCalls are calls with OAuth accounts of agents, which are used seldom, so that most of their tokens are due.
+func (s *accountSoak) newRefreshingCalls(n int) (calls []*soakCall) {
+	for len(calls) < n {
+		c := s.newCall()
+		if i := slices.IndexFunc(c.agent.bindings, func(b *soakBinding) bool { return b.connector.oauth && b.connector.perAgent }); i >= 0 {
+			c.binding = c.agent.bindings[i]
+			calls = append(calls, c)
+		}
+	}
+	return calls
 }
 
 // replicaBase is the address of the replica, or of the next one that runs.

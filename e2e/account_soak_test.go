@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -62,7 +63,8 @@ type accountSoak struct {
 	rebinds  atomic.Int64
 	late     atomic.Int64 // calls by the account that was bound just before a rebind
 	approved atomic.Int64
-	stop     chan struct{} // closed when enough calls are answered
+	stop     context.Context // done when enough calls are answered, or the test ends
+	end      context.CancelFunc
 }
 
 type soakReplica struct {
@@ -73,6 +75,7 @@ type soakReplica struct {
 // TestAccounts_NoCallUsesAnother makes calls of all kinds with many accounts while replicas are killed, tokens are refreshed,
 // calls are approved and grants bind other accounts. The server echoes the account of each.
 func TestAccounts_NoCallUsesAnother(t *testing.T) {
+	t.Parallel()
 	s := newAccountSoak(t)
 	began := time.Now()
 	var load sync.WaitGroup
@@ -81,11 +84,12 @@ func TestAccounts_NoCallUsesAnother(t *testing.T) {
 	}
 	load.Go(s.rebindGrants)
 	var approver sync.WaitGroup
-	decided := make(chan struct{})
-	approver.Go(func() { s.approveCalls(decided) })
+	waiting, decided := context.WithCancel(t.Context())
+	defer decided()
+	approver.Go(func() { s.approveCalls(waiting) })
 	s.killInTurn()
 	load.Wait()
-	close(decided)
+	decided()
 	approver.Wait()
 	took := time.Since(began)
 	defer s.reportFaults()
@@ -98,7 +102,8 @@ func TestAccounts_NoCallUsesAnother(t *testing.T) {
 
 func newAccountSoak(t *testing.T) *accountSoak {
 	t.Helper()
-	s := &accountSoak{home: newHome(t), front: newProxy(t), echo: newEchoServer(t), stop: make(chan struct{})}
+	s := &accountSoak{home: newHome(t), front: newProxy(t), echo: newEchoServer(t)}
+	s.stop, s.end = context.WithCancel(t.Context())
 	database := pgtest.URL(t)
 	s.owner = &ownerConnection{t: t, url: database}
 	s.env = append(s.env, "PATCHBAY_KEYSET="+s.run("keys", "new"), "DATABASE_URL="+database, "PATCHBAY_BASE_URL="+s.front.URL, "PATCHBAY_LOG_LEVEL=info",
@@ -258,7 +263,7 @@ func (s *accountSoak) killInTurn() {
 	for kill := range soakKills {
 		if err := s.awaitAnswers(int64(soakCalls * (kill + 1) / (soakKills + 2))); err != nil {
 			s.addFault("before kill %d: %v", kill+1, err)
-			close(s.stop)
+			s.end()
 			return
 		}
 		s.killReplica(kill % soakReplicas)
@@ -287,10 +292,10 @@ func (s *accountSoak) killReplica(i int) {
 	s.t.Helper()
 	release, before := s.echo.holdRefreshes(), s.echo.counted("cut off refreshes")
 	var calls sync.WaitGroup
-	for range 2 * soakReplicas { // with accounts that have due tokens
-		calls.Go(func() { s.makeCall(s.newCall(), i) })
+	for _, c := range s.newRefreshingCalls(4 * soakReplicas) {
+		calls.Go(func() { s.makeCall(c, i) })
 	}
-	for deadline := time.Now().Add(2 * time.Second); s.echo.counted("refreshing") < soakReplicas && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Second); s.echo.counted("refreshing") < 2*soakReplicas && time.Now().Before(deadline); {
 		<-time.After(5 * time.Millisecond)
 	}
 	s.mu.Lock()
@@ -312,7 +317,7 @@ func (s *accountSoak) killReplica(i int) {
 func (s *accountSoak) rebindGrants() {
 	for n := 0; ; n++ {
 		select {
-		case <-s.stop:
+		case <-s.stop.Done():
 			return
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -325,7 +330,7 @@ func (s *accountSoak) rebindGrants() {
 				break
 			}
 			select {
-			case <-s.stop:
+			case <-s.stop.Done():
 				return
 			default:
 			}
@@ -336,13 +341,13 @@ func (s *accountSoak) rebindGrants() {
 }
 
 // approveCalls approves what waits, several at a time, because a call runs while it is approved.
-func (s *accountSoak) approveCalls(end <-chan struct{}) {
+func (s *accountSoak) approveCalls(end context.Context) {
 	var decisions sync.WaitGroup
 	defer decisions.Wait()
 	begun := map[any]bool{}
 	for {
 		select {
-		case <-end:
+		case <-end.Done():
 			return
 		case <-time.After(30 * time.Millisecond):
 		}

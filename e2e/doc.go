@@ -8,6 +8,7 @@
 //	peer_test.go       third-party programs of npm: peers/
 //	app_host_test.go   a browser that is a host of MCP Apps, and example servers of npm: apps/
 //	interop_*_test.go  published servers and clients of npm and Go: interop/
+//	account_soak_*     calls with many accounts while replicas are killed; many more of them in make soak
 //	connecting_test.go an installation with a real authorization server; visitor_test.go, a browser between the two
 //
 // E2E_HTTP=standard runs all of it with PATCHBAY_HTTP=standard; inEachHTTPMode runs a test in both modes.
