@@ -72,11 +72,8 @@ func (s *accountSoak) findExcuse(c *soakCall, bound int) string {
 		return "no answer in time, after a kill"
 	case errors.Is(c.failure, errCut):
 		return ""
-	case bound == 0:
-		if strings.Contains(c.failure.Error(), "needs_authorization") || strings.Contains(c.failure.Error(), accountName(0)) {
-			return "its grant binds none of several accounts"
-		}
-		return ""
+	case bound == 0 && strings.Contains(c.failure.Error(), "needs_authorization"):
+		return "its grant binds none of several accounts"
 	case bound > 1, len(c.binding.bound(c.agent.slug, c.from.Add(-rebindTime), c.to)) > 1:
 		return "its grant was changed"
 	case inShadow:
