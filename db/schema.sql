@@ -121,6 +121,7 @@ declare
     names text[];
     usable bigint;
     chosen bigint;
+    stored bigint;
 begin
     perform from connectors where connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id for key share;
     perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
@@ -140,24 +141,32 @@ begin
     if tg_op = 'UPDATE' or new.name = any(names) then
         return new; -- it replaces one
     end if;
+    if new.agent_id is not null then -- an agent's account is no other person's choice for the tools of all agents
+        select count(*) into stored
+        from (select from credentials c
+              where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not null
+              limit 1) one;
+        new.syncs := stored = 0;
+        return new;
+    end if;
     select count(*), count(*) filter (where few.syncs) into usable, chosen
     from (select c.syncs
           from credentials c
-          where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+          where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is null
             and c.status in ('active', 'refresh_failed')
           limit 2) few;
     if usable = 0 then
         update credentials c
         set syncs = false
-        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null) and c.syncs;
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is null and c.syncs;
         new.syncs := true;
     elsif usable = 1 and chosen = 0 then
         update credentials c
         set syncs = true
-        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and (c.agent_id is null) = (new.agent_id is null)
+        where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is null
           and not exists (select from credentials other
                           where other.tenant_id = new.tenant_id and other.connector_id = new.connector_id
-                            and (other.agent_id is null) = (new.agent_id is null) and other.syncs)
+                            and other.agent_id is null and other.syncs)
           and c.status in ('active', 'refresh_failed');
     end if;
     return new;

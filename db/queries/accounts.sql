@@ -134,7 +134,7 @@ order by lower(accounts.name), accounts.id, accounts.account_name
 limit @max_rows;
 
 -- name: CountMissingAccounts :one
--- The agents that were granted a connector in mode per_agent, and have no credential there.
+-- The agents that were granted a connector in mode per_agent, and have no credential there, or not the one that the grant binds.
 select count(*)
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
@@ -142,4 +142,5 @@ where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @conne
   and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
   and not exists (select from credentials
                   where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
-                    and credentials.agent_id = agent_grants.agent_id);
+                    and credentials.agent_id = agent_grants.agent_id
+                    and (agent_grants.accounts = '{}' or credentials.name = agent_grants.accounts[1]));

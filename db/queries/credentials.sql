@@ -88,6 +88,16 @@ select exists (select from agent_grants
                where tenant_id = @tenant_id and connector_id = @connector_id and (sqlc.narg(agent_id)::uuid is null or agent_id = sqlc.narg(agent_id))
                  and @name::text = any(accounts))::boolean;
 
+-- name: AgentsBoundToAccount :many
+-- The agents with grants that bind the account. agent_id null: a shared account.
+select agents.slug
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
+where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
+  and (sqlc.narg(agent_id)::uuid is null or agent_grants.agent_id = sqlc.narg(agent_id)) and @name::text = any(agent_grants.accounts)
+order by agents.slug
+limit @max_rows;
+
 -- name: RenameBoundAccount :exec
 -- The grants that bind the account. agent_id null: a shared account.
 update agent_grants
@@ -146,8 +156,8 @@ where credentials.tenant_id = @tenant_id and credentials.connector_id = @connect
   and credentials.syncs;
 
 -- name: SyncCandidates :many
--- Accounts of agents that syncs could use if none was chosen: only a single one may be used.
-select sqlc.embed(credentials), agents.slug as agent_slug
+-- Accounts of agents, of which none was chosen for syncs.
+select credentials.name, agents.slug as agent_slug
 from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is not null

@@ -125,6 +125,9 @@ func explainSeveral(c connectors.Connector, owner *connectors.AgentID, err error
 
 // explainSeveralForSync is explainSeveral for a sync.
 func explainSeveralForSync(c connectors.Connector, err error) error {
+	if c.CredentialMode == connectors.CredentialPerAgent {
+		return explainSeveralWith("None of the accounts of the connector %q was chosen for syncs: %s. Choose one.", c, err)
+	}
 	return explainSeveralWith("The connector %q has several accounts: %s. Choose the one that syncs use.", c, err)
 }
 

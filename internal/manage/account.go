@@ -43,17 +43,25 @@ func (r *Registry) ChangeAccount(ctx context.Context, a auth.Actor, of AccountRe
 		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
 			return err
 		}
+		var bound []string
 		if change.Name != "" {
 			if err := tx.Accounts().Rename(ctx, owner.connector.ID, owner.agentID(), of.Name, change.Name); err != nil {
 				return err
 			}
 			owner.account = change.Name
+			if bound, err = tx.Accounts().BoundAgents(ctx, owner.connector.ID, owner.agentID(), change.Name); err != nil {
+				return err
+			}
 		}
 		if change.Syncs {
 			if err := tx.Accounts().ChooseForSyncs(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
 				return err
 			}
 		}
-		return tx.RecordChange(ctx, owner.auditEvent(a, "credential.set"), before, owner.auditSubject())
+		event := owner.auditEvent(a, "credential.set")
+		if len(bound) > 0 {
+			event.Detail["bound_agents"] = bound
+		}
+		return tx.RecordChange(ctx, event, before, owner.auditSubject())
 	})
 }

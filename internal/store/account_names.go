@@ -165,6 +165,16 @@ func (t Accounts) Rename(ctx context.Context, id connectors.ConnectorID, agent *
 	})
 }
 
+// maxBoundAgents bounds [Accounts.BoundAgents].
+const maxBoundAgents = 1000
+
+// BoundAgents returns the slugs of the agents with grants that bind an owner's account by its name, at most 1,000.
+func (t Accounts) BoundAgents(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) ([]string, error) {
+	return t.q.AgentsBoundToAccount(ctx, dbgen.AgentsBoundToAccountParams{
+		TenantID: t.id, ConnectorID: id, AgentID: optionalAgent(agent), Name: name, MaxRows: maxBoundAgents,
+	})
+}
+
 func optionalAgent(id *connectors.AgentID) *uuid.UUID {
 	if id == nil {
 		return nil

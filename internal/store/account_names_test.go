@@ -135,7 +135,8 @@ func TestSyncSecret_IsChosenOnceAndStays(t *testing.T) {
 	slices.Sort(places)
 	wantSeveral(t, err, places...)
 	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &third.ID, ""))
-	want("second")
+	_, _, err = vault.SyncSecret(t.Context(), c.ID, false)
+	wantSeveral(t, err, second.Slug) // the tools of all agents come from it only if a person says so
 	must(t, setAccount(t, w, c, &third.ID, "", "third"))
 	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &third.ID, ""))
 	want("third")

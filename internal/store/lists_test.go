@@ -164,7 +164,7 @@ func TestListsAgents_TroubledOnes(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	agents := map[string]connectors.AgentID{}
-	for _, name := range []string{"fine", "no token", "old token", "no account", "own account", "shared", "broken", "off", "disabled connector"} {
+	for _, name := range []string{"fine", "no token", "old token", "no account", "own account", "shared", "broken", "off", "disabled connector", "other account"} {
 		agents[name] = w.Agent(t, func(a *connectors.Agent) { a.Enabled = name != "off" }).ID
 		switch name {
 		case "no token":
@@ -187,7 +187,8 @@ func TestListsAgents_TroubledOnes(t *testing.T) {
 	w.AsOwner(t, "update connectors set last_error_code = 'x', last_error_message = 'x', last_error_at = now() where id = '"+broken.ID.String()+"'")
 	w.Credential(t, own.ID, new(agents["own account"]), "token")
 	w.Credential(t, shared.ID, nil, "token")
-	want := []connectors.AgentID{agents["no token"], agents["old token"], agents["no account"], agents["broken"]}
+	w.Grant(t, agents["other account"], shared.ID, func(g *connectors.Grant) { g.Accounts = []string{"work"} })
+	want := []connectors.AgentID{agents["no token"], agents["old token"], agents["no account"], agents["broken"], agents["other account"]}
 	for _, order := range []string{"", "added"} {
 		list, counts, err := w.Door().Lists().Agents(t.Context(), store.AgentFilter{Troubled: true, Page: store.Page{Order: store.SortOrder{By: order}}}, time.Now())
 		if err != nil || counts != (store.AgentCounts{Matching: len(want), Troubled: len(want)}) || len(list.Items) != len(want) {

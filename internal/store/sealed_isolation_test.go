@@ -21,6 +21,10 @@ var settingsAttempts = map[string]attempt{
 		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
 		return len(names) > 0, err
 	},
+	"Accounts.BoundAgents": func(ctx context.Context, o outsider) (bool, error) {
+		slugs, err := o.door.Accounts().BoundAgents(ctx, o.connector.ID, nil, connectors.DefaultAccount)
+		return len(slugs) > 0, err
+	},
 	"Accounts.ChooseForSyncs": func(ctx context.Context, o outsider) (bool, error) {
 		return true, o.door.Accounts().ChooseForSyncs(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
 	},
@@ -100,6 +104,10 @@ var namedVaultAttempts = map[string]attempt{
 	},
 	"SyncSecret": func(ctx context.Context, o outsider) (bool, error) {
 		_, text, err := o.vault.SyncSecret(ctx, o.connector.ID, false)
+		return !text.Empty(), err
+	},
+	"SecretByID": func(ctx context.Context, o outsider) (bool, error) {
+		_, text, err := o.vault.SecretByID(ctx, o.grant.ID)
 		return !text.Empty(), err
 	},
 	"SyncGrant": func(ctx context.Context, o outsider) (bool, error) {

@@ -39,8 +39,17 @@ func (v *Vault) NamedSecret(
 	return v.openCredential(row)
 }
 
-// SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only one. shared: of a connector with a
-// shared credential. Several without a choice are a Conflict of [TypeAccountRequired], with the agents' slugs and the names.
+// SecretByID is [Vault.Secret] for an account that was read before.
+func (v *Vault) SecretByID(ctx context.Context, id connectors.CredentialID) (connectors.Credential, secret.Text, error) {
+	row, err := v.q.SealedCredential(ctx, v.id, id)
+	if err != nil {
+		return connectors.Credential{}, "", rowError(err, "credential")
+	}
+	return v.openCredential(row)
+}
+
+// SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only shared one. shared: of a connector
+// with a shared credential. Others without a choice are a Conflict of [TypeAccountRequired], with the agents' slugs and the names.
 func (v *Vault) SyncSecret(ctx context.Context, id connectors.ConnectorID, shared bool) (connectors.Credential, secret.Text, error) {
 	row, err := v.syncAccount(ctx, id, shared)
 	if err != nil {
@@ -60,7 +69,7 @@ func (v *Vault) SyncGrant(ctx context.Context, id connectors.ConnectorID, shared
 	return v.openTypedGrant(row.Credential)
 }
 
-// syncAccount returns the account that syncs use. One that is the only one need not be chosen.
+// syncAccount returns the account that syncs use. A shared one that is the only one need not be chosen.
 func (v *Vault) syncAccount(ctx context.Context, id connectors.ConnectorID, shared bool) (dbgen.SyncCredentialRow, error) {
 	row, err := v.q.SyncCredential(ctx, v.id, id, shared)
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -76,16 +85,13 @@ func (v *Vault) syncAccount(ctx context.Context, id connectors.ConnectorID, shar
 		return dbgen.SyncCredentialRow{}, err
 	case len(rows) == 0:
 		return dbgen.SyncCredentialRow{}, newNotFound("credential")
-	case len(rows) > 1:
-		names := make([]string, len(rows))
-		for i, r := range rows {
-			names[i] = connectors.Credential{AgentSlug: r.AgentSlug, Name: r.Credential.Name}.Place()
-		}
-		slices.Sort(names)
-		return dbgen.SyncCredentialRow{}, newSeveralAccounts(names)
-	default:
-		return dbgen.SyncCredentialRow(rows[0]), nil
 	}
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		names[i] = connectors.Credential{AgentSlug: r.AgentSlug, Name: r.Name}.Place()
+	}
+	slices.Sort(names)
+	return dbgen.SyncCredentialRow{}, newSeveralAccounts(names)
 }
 
 // MarkUsed records the last use of a credential, at most once a minute. A missing one is no error.

@@ -356,10 +356,11 @@ where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
   and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
   and not exists (select from credentials
                   where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
-                    and credentials.agent_id = agent_grants.agent_id)
+                    and credentials.agent_id = agent_grants.agent_id
+                    and (agent_grants.accounts = '{}' or credentials.name = agent_grants.accounts[1]))
 `
 
-// The agents that were granted a connector in mode per_agent, and have no credential there.
+// The agents that were granted a connector in mode per_agent, and have no credential there, or not the one that the grant binds.
 func (q *Queries) CountMissingAccounts(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (int64, error) {
 	row := q.db.QueryRow(ctx, countMissingAccounts, tenantID, connectorID)
 	var count int64

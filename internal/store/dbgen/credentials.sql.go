@@ -101,6 +101,51 @@ func (q *Queries) AgentCredentials(ctx context.Context, agentID uuid.UUID, tenan
 	return items, nil
 }
 
+const agentsBoundToAccount = `-- name: AgentsBoundToAccount :many
+select agents.slug
+from agent_grants
+join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id
+where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
+  and ($3::uuid is null or agent_grants.agent_id = $3) and $4::text = any(agent_grants.accounts)
+order by agents.slug
+limit $5
+`
+
+type AgentsBoundToAccountParams struct {
+	TenantID    connectors.TenantID
+	ConnectorID connectors.ConnectorID
+	AgentID     *uuid.UUID
+	Name        string
+	MaxRows     int32
+}
+
+// The agents with grants that bind the account. agent_id null: a shared account.
+func (q *Queries) AgentsBoundToAccount(ctx context.Context, arg AgentsBoundToAccountParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, agentsBoundToAccount,
+		arg.TenantID,
+		arg.ConnectorID,
+		arg.AgentID,
+		arg.Name,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var slug string
+		if err := rows.Scan(&slug); err != nil {
+			return nil, err
+		}
+		items = append(items, slug)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const chooseSyncAccount = `-- name: ChooseSyncAccount :execrows
 update credentials
 set syncs = true
@@ -638,7 +683,7 @@ func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) er
 }
 
 const syncCandidates = `-- name: SyncCandidates :many
-select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, agents.slug as agent_slug
+select credentials.name, agents.slug as agent_slug
 from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null
@@ -646,11 +691,11 @@ limit $3
 `
 
 type SyncCandidatesRow struct {
-	Credential Credential
-	AgentSlug  string
+	Name      string
+	AgentSlug string
 }
 
-// Accounts of agents that syncs could use if none was chosen: only a single one may be used.
+// Accounts of agents, of which none was chosen for syncs.
 func (q *Queries) SyncCandidates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, maxRows int32) ([]SyncCandidatesRow, error) {
 	rows, err := q.db.Query(ctx, syncCandidates, tenantID, connectorID, maxRows)
 	if err != nil {
@@ -660,35 +705,7 @@ func (q *Queries) SyncCandidates(ctx context.Context, tenantID connectors.Tenant
 	var items []SyncCandidatesRow
 	for rows.Next() {
 		var i SyncCandidatesRow
-		if err := rows.Scan(
-			&i.Credential.TenantID,
-			&i.Credential.ID,
-			&i.Credential.ConnectorID,
-			&i.Credential.AgentID,
-			&i.Credential.Type,
-			&i.Credential.Origin,
-			&i.Credential.Sealed,
-			&i.Credential.Status,
-			&i.Credential.Account,
-			&i.Credential.Scopes,
-			&i.Credential.ExpiresAt,
-			&i.Credential.RefreshedAt,
-			&i.Credential.LastUsedAt,
-			&i.Credential.Error,
-			&i.Credential.Version,
-			&i.Credential.CreatedAt,
-			&i.Credential.UpdatedAt,
-			&i.Credential.GrantMeta,
-			&i.Credential.LeaseID,
-			&i.Credential.LeaseUntil,
-			&i.Credential.RetryAt,
-			&i.Credential.ConnectedAt,
-			&i.Credential.Upstream,
-			&i.Credential.MemberID,
-			&i.Credential.Name,
-			&i.Credential.Syncs,
-			&i.AgentSlug,
-		); err != nil {
+		if err := rows.Scan(&i.Name, &i.AgentSlug); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -253,7 +253,7 @@ cross join lateral (
                    select from credentials
                    where credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
                      and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then grants.agent_id end
-                     and credentials.status not in ('expired', 'revoked')) as bare
+                     and credentials.status not in ('expired', 'revoked') and (grants.accounts = '{}' or credentials.name = grants.accounts[1])) as bare
     ) account
     cross join lateral (
         select account.bare and connectors.credential_mode = 'per_agent' as bare,
@@ -992,7 +992,7 @@ left join (
     left join credentials
         on credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
            and coalesce(credentials.agent_id, '00000000-0000-0000-0000-000000000000'::uuid) = case when connectors.credential_mode = 'per_agent' then grants.agent_id else '00000000-0000-0000-0000-000000000000'::uuid end
-           and credentials.status not in ('expired', 'revoked')
+           and credentials.status not in ('expired', 'revoked') and (grants.accounts = '{}' or credentials.name = grants.accounts[1])
     where grants.tenant_id = $1 and connectors.status <> 'disabled'
       and (connectors.status in ('error', 'needs_auth') or connectors.auth_type <> 'none' and credentials.id is null)
 ) troubled on troubled.agent_id = agents.id
