@@ -127,9 +127,15 @@ func TestPinnedAccount_IsThatOfTheTask(t *testing.T) {
 			must(t, err)
 			change(t, b.bench, b.c, b.a)
 			now := b.order(t, b.process, b.a, b.c, "search", "")
-			for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/update"} {
+			for _, method := range []string{"tasks/get", "tasks/update"} {
 				_, err = b.TaskRequest(t.Context(), now.View, now.Client, method, params)
 				wantRefused(t, err, toolcall.CodeUnavailable)
+			}
+			_, err = b.TaskRequest(t.Context(), now.View, now.Client, "tasks/cancel", params)
+			if name == "another takes its name" {
+				wantRefused(t, err, toolcall.CodeUnavailable)
+			} else {
+				must(t, err) // with the account of the task
 			}
 			b.wantNoOther(t)
 		})

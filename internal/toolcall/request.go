@@ -180,6 +180,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 	if q.account != (connectors.CredentialID{}) {
 		w.Pinned = q.account
 	}
+	w.ByID = q.Method == "tasks/cancel" && q.taskSession.hasAccount() // a task can be ended after the grant binds another account
 	w.Retryable = q.Kind != "" && q.Kind != connectors.CallMethod || q.Method == "tasks/get"
 	ctx, query, done := q.buildQuery(ctx, params)
 	defer done()

@@ -128,10 +128,10 @@ func (cs *callSender) pollTask(ctx context.Context, a *activeCall, id string, t 
 	}
 }
 
-// withTaskSession sends a request about a task, with the call's credential.
+// withTaskSession sends a request about a task, with the call's account, whatever its name is by now.
 func (cs *callSender) withTaskSession(ctx context.Context, a *activeCall, do func(context.Context, *mcp.Session) error) error {
 	w := cs.newTaskSessionRequest(a.request.View, a.connector, a.taskSession, Client{Caller: a.request.Caller})
-	w.Retryable = true
+	w.Retryable, w.ByID = true, a.taskSession.hasAccount()
 	return cs.withSession(ctx, w, &a.credential, func(s *mcp.Session) error { return do(ctx, s) })
 }
 

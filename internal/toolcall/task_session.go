@@ -48,6 +48,8 @@ func (cs *callSender) newTaskSessionRequest(v *agentview.View, connector *agentv
 	return w
 }
 
+func (t taskSession) hasAccount() bool { return t.Account != connectors.CredentialID{} }
+
 // prepareTask makes a task of the call if the server requires one, or if a client of 2025-11-25 asks for one. It refuses the
 // call if the server requires a task and declares no tasks.
 func (a *activeCall) prepareTask(s *mcp.Session, call *mcp.Call, capabilities string) error {
@@ -146,6 +148,7 @@ func (r *taskRelay) startRelay(ctx context.Context) {
 	safe.Go(safe.Call, func() { // stopRelay waits for it
 		defer close(done)
 		w := r.sender.newTaskSessionRequest(r.a.request.View, r.a.connector, r.a.taskSession, Client{Caller: r.a.request.Caller})
+		w.ByID = r.a.taskSession.hasAccount()
 		_ = r.sender.withSession(ctx, w, &credential, func(s *mcp.Session) error {
 			return s.RelayTask(ctx, mcp.TaskRelay{ID: r.id, Timeout: maxCallTime, Answer: answer, CallerKey: r.a.request.View.Agent.ID.UUID})
 		})

@@ -84,6 +84,8 @@ type SessionRequest struct {
 	Caller  connectors.Caller // which managed accounts the use may have
 	// Pinned is the account that earlier requests of the same call used: no other one is. Zero: none did.
 	Pinned connectors.CredentialID
+	// ByID looks Pinned up by its id, also if Account names another one by now.
+	ByID bool
 	// Capabilities are those of the client, a JSON object; empty: none. They are part of the session's key,
 	// because initialize sends them once (2025-11-25).
 	Capabilities string
@@ -103,7 +105,10 @@ type SessionRequest struct {
 // withoutUseFields is w without the fields of one use.
 func (w *SessionRequest) withoutUseFields() SessionRequest {
 	stored := *w
-	stored.OnCredential, stored.Wait, stored.Pinned = nil, nil, connectors.CredentialID{}
+	stored.OnCredential, stored.Wait = nil, nil
+	if !stored.ByID {
+		stored.Pinned = connectors.CredentialID{}
+	}
 	return stored
 }
 
@@ -211,7 +216,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	}
 	ctx, span := tracing.Child(ctx, "credential")
 	defer span.End()
-	u, err := p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Account, w.Caller)
+	u, err := p.resolveAccount(ctx, w)
 	if err == nil && u != nil {
 		p.cacheCredential(key, w, u, generation)
 		return u, u.CheckCaller(w.Caller) // a refresh may have returned another account
@@ -222,7 +227,17 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	}
 	span.Fail("missing")
 	p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
+	if w.ByID {
+		return nil, newAccountChanged(w.Connector)
+	}
 	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Account)
+}
+
+func (p *Pool) resolveAccount(ctx context.Context, w *SessionRequest) (*credentials.Credential, error) {
+	if w.ByID {
+		return p.o.Credentials.ResolveByID(ctx, w.Tenant, w.Connector, w.Pinned, w.Account.Agent, w.Caller)
+	}
+	return p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Account, w.Caller)
 }
 
 // Stop refuses new uses, and ends all sessions. Requests may finish until ctx is done, then they are aborted.

@@ -12,7 +12,7 @@ type credentialKey struct {
 	tenant    connectors.TenantID
 	connector connectors.ConnectorID
 	agent     connectors.AgentID // owner of the credential; zero: shared, or none
-	account   string             // its name; empty: the owner's only one
+	account   string             // its name, or # and its id; empty: the owner's only one
 	ofSyncs   bool               // of a request for no agent: the account that syncs use
 }
 
@@ -39,6 +39,9 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 	}
 	if w.Connector.Auth.Type != connectors.AuthNone {
 		key.account, key.ofSyncs = w.Account.Name, w.Account == credentials.Account{}
+		if w.ByID {
+			key.account = "#" + w.Pinned.String()
+		}
 	}
 	return key
 }
