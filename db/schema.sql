@@ -121,7 +121,6 @@ declare
     names text[];
     usable bigint;
     chosen bigint;
-    stored bigint;
 begin
     perform from connectors where connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id for key share;
     perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
@@ -141,12 +140,7 @@ begin
     if tg_op = 'UPDATE' or new.name = any(names) then
         return new; -- it replaces one
     end if;
-    if new.agent_id is not null then -- an agent's account is no other person's choice for the tools of all agents
-        select count(*) into stored
-        from (select from credentials c
-              where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not null
-              limit 1) one;
-        new.syncs := stored = 0;
+    if new.agent_id is not null then
         return new;
     end if;
     select count(*), count(*) filter (where few.syncs) into usable, chosen

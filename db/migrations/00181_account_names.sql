@@ -40,15 +40,14 @@ end $function$;
 -- +goose StatementEnd
 
 -- The account named default is its owner's only one: servers of the previous release, which know no names, would use it in place of
--- another one. A new shared account is chosen for syncs if it is the connector's only usable one; one that was the only one until now stays. Of
--- agents' accounts the first is chosen.
+-- another one. A new shared account is chosen for syncs if it is the connector's only usable one; one that was the only one until now
+-- stays.
 -- +goose StatementBegin
 create function check_account_name() returns trigger language plpgsql as $function$
 declare
     names text[];
     usable bigint;
     chosen bigint;
-    stored bigint;
 begin
     perform from connectors where connectors.tenant_id = new.tenant_id and connectors.id = new.connector_id for key share;
     perform pg_advisory_xact_lock(hashtextextended('accounts ' || new.tenant_id || ' ' || new.connector_id, 0));
@@ -68,12 +67,7 @@ begin
     if tg_op = 'UPDATE' or new.name = any(names) then
         return new; -- it replaces one
     end if;
-    if new.agent_id is not null then -- an agent's account is no other person's choice for the tools of all agents
-        select count(*) into stored
-        from (select from credentials c
-              where c.tenant_id = new.tenant_id and c.connector_id = new.connector_id and c.agent_id is not null
-              limit 1) one;
-        new.syncs := stored = 0;
+    if new.agent_id is not null then
         return new;
     end if;
     select count(*), count(*) filter (where few.syncs) into usable, chosen
@@ -112,23 +106,6 @@ create or replace trigger queue_revocation_of_replaced before update on credenti
             or new.grant_meta ->> 'client_id' is distinct from old.grant_meta ->> 'client_id'
             or new.grant_meta #>> '{server,issuer}' is distinct from old.grant_meta #>> '{server,issuer}'))
     execute function queue_revocation();
-
--- Until now a sync used the account that was used last. That account is chosen once.
--- +goose StatementBegin
-do $$
-declare
-    scope text := current_setting('app.system', true);
-begin
-    perform set_config('app.system', 'on', true);
-    update credentials
-    set syncs = true
-    from (select distinct on (c.tenant_id, c.connector_id, c.agent_id is null) c.tenant_id, c.id
-          from credentials c
-          order by c.tenant_id, c.connector_id, c.agent_id is null, c.status in ('active', 'refresh_failed') desc, c.last_used_at desc nulls last, c.updated_at desc, c.id) used
-    where credentials.tenant_id = used.tenant_id and credentials.id = used.id;
-    perform set_config('app.system', coalesce(scope, ''), true);
-end $$;
--- +goose StatementEnd
 
 -- +goose Down
 select set_config('app.system', 'on', true);

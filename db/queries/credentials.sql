@@ -155,13 +155,16 @@ left join agents on agents.tenant_id = credentials.tenant_id and agents.id = cre
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and (credentials.agent_id is null) = @shared::boolean
   and credentials.syncs;
 
--- name: SyncCandidates :many
--- Accounts of agents, of which none was chosen for syncs.
-select credentials.name, agents.slug as agent_slug
+-- name: AgentCredentialUsedLast :one
+-- For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
+-- be used.
+select sqlc.embed(credentials), agents.slug as agent_slug
 from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is not null
-limit @max_rows;
+  and credentials.status in ('active', 'refresh_failed')
+order by credentials.last_used_at desc nulls last, credentials.updated_at desc, credentials.id
+limit 1;
 
 -- name: ConnectorSecrets :many
 -- All secrets of a connector, and those of the tenant's registered clients. place: the origin, program or redirect URI

@@ -30,13 +30,13 @@ var (
 
 // accountQueriesByTime read accounts in an order of time, and choose none.
 var accountQueriesByTime = map[string]string{
-	"AttentionConnectors":    "numbers the first tools of a connector",
-	"AttentionRenewals":      "lists all accounts that end",
-	"ExpiringCredentials":    "lists all accounts that end",
-	"ExpiringAccounts":       "reports all accounts that end",
-	"IdleGrants":             "refreshes all accounts that are idle",
-	"AgentFigures":           "has the last use of an agent's tokens",
-	"00181_account_names.up": "names once the account that syncs used until then",
+	"AttentionConnectors":     "numbers the first tools of a connector",
+	"AttentionRenewals":       "lists all accounts that end",
+	"ExpiringCredentials":     "lists all accounts that end",
+	"ExpiringAccounts":        "reports all accounts that end",
+	"IdleGrants":              "refreshes all accounts that are idle",
+	"AgentFigures":            "has the last use of an agent's tokens",
+	"AgentCredentialUsedLast": "for syncs without an agent: the public contract says so, and only lists are read with it",
 }
 
 // accountChoice is the part of a query that chooses one of several accounts by time or order, or empty. Comments have to be removed.

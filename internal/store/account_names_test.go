@@ -101,7 +101,7 @@ func TestAccounts_SecretIsBoundToItsName(t *testing.T) {
 	}
 }
 
-func TestSyncSecret_IsChosenOnceAndStays(t *testing.T) {
+func TestSyncSecret_AgentsAccountIsTheChosenOneOrUsedLast(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
 	c, first, second := w.Connector(t), w.Agent(t), w.Agent(t)
@@ -110,38 +110,27 @@ func TestSyncSecret_IsChosenOnceAndStays(t *testing.T) {
 	_, _, err := vault.SyncSecret(t.Context(), c.ID, false)
 	wantKind(t, err, fault.NotFound)
 
-	must(t, setAccount(t, w, c, &first.ID, "", "first"))
 	want := func(want string) {
 		t.Helper()
 		if _, text, err := vault.SyncSecret(t.Context(), c.ID, false); err != nil || text.Reveal() != want {
 			t.Errorf("syncs use %q, want %q (%v)", text.Reveal(), want, err)
 		}
 	}
-	want("first")
+	must(t, setAccount(t, w, c, &first.ID, "", "first"))
 	must(t, setAccount(t, w, c, &second.ID, "", "second"))
-	want("first")
-	cred, _, err := vault.Secret(t.Context(), c.ID, &second.ID)
+	cred, _, err := vault.Secret(t.Context(), c.ID, &first.ID)
 	must(t, err)
-	must(t, vault.MarkUsed(t.Context(), cred.ID)) // a later use chooses nothing
+	must(t, vault.MarkUsed(t.Context(), cred.ID))
 	want("first")
-	must(t, setAccount(t, w, c, &first.ID, "", "first again"))
-	want("first again")
-
+	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &second.ID, ""))
+	want("second")
+	must(t, setAccount(t, w, c, &second.ID, "", "second again"))
+	want("second again")
 	third := w.Agent(t)
-	must(t, setAccount(t, w, c, &third.ID, "", "third"))
-	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &first.ID, ""))
-	_, _, err = vault.SyncSecret(t.Context(), c.ID, false)
-	places := []string{second.Slug, third.Slug}
-	slices.Sort(places)
-	wantSeveral(t, err, places...)
-	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &third.ID, ""))
-	_, _, err = vault.SyncSecret(t.Context(), c.ID, false)
-	wantSeveral(t, err, second.Slug) // the tools of all agents come from it only if a person says so
-	must(t, setAccount(t, w, c, &third.ID, "", "third"))
-	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &third.ID, ""))
-	want("third")
-	wantKind(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &first.ID, ""), fault.NotFound)
-	want("third")
+	wantKind(t, w.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, &third.ID, ""), fault.NotFound)
+	want("second again")
+	must(t, w.Door().Connectors().DeleteCredential(t.Context(), c.ID, &second.ID, ""))
+	want("first")
 	if _, text, err := vault.SyncSecret(t.Context(), c.ID, true); err != nil || text.Reveal() != "shared" {
 		t.Errorf("of the shared ones: %q, %v", text.Reveal(), err)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,8 +47,9 @@ func (v *Vault) SecretByID(ctx context.Context, id connectors.CredentialID) (con
 	return v.openCredential(row)
 }
 
-// SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only shared one. shared: of a connector
-// with a shared credential. Others without a choice are a Conflict of [TypeAccountRequired], with the agents' slugs and the names.
+// SyncSecret opens the credential that syncs of a connector use: the one chosen for them, else the only shared one, or that of an agent
+// that was used last. shared: of a connector with a shared credential. Several shared ones without a choice are a Conflict of
+// [TypeAccountRequired], with their names.
 func (v *Vault) SyncSecret(ctx context.Context, id connectors.ConnectorID, shared bool) (connectors.Credential, secret.Text, error) {
 	row, err := v.syncAccount(ctx, id, shared)
 	if err != nil {
@@ -69,7 +69,7 @@ func (v *Vault) SyncGrant(ctx context.Context, id connectors.ConnectorID, shared
 	return v.openTypedGrant(row.Credential)
 }
 
-// syncAccount returns the account that syncs use. A shared one that is the only one need not be chosen.
+// syncAccount returns the account that syncs use.
 func (v *Vault) syncAccount(ctx context.Context, id connectors.ConnectorID, shared bool) (dbgen.SyncCredentialRow, error) {
 	row, err := v.q.SyncCredential(ctx, v.id, id, shared)
 	if !errors.Is(err, pgx.ErrNoRows) {
@@ -79,19 +79,8 @@ func (v *Vault) syncAccount(ctx context.Context, id connectors.ConnectorID, shar
 		row.Credential, err = v.sealedAccount(ctx, id, nil, "")
 		return row, err
 	}
-	rows, err := v.q.SyncCandidates(ctx, v.id, id, maxAccounts)
-	switch {
-	case err != nil:
-		return dbgen.SyncCredentialRow{}, err
-	case len(rows) == 0:
-		return dbgen.SyncCredentialRow{}, newNotFound("credential")
-	}
-	names := make([]string, len(rows))
-	for i, r := range rows {
-		names[i] = connectors.Credential{AgentSlug: r.AgentSlug, Name: r.Name}.Place()
-	}
-	slices.Sort(names)
-	return dbgen.SyncCredentialRow{}, newSeveralAccounts(names)
+	last, err := v.q.AgentCredentialUsedLast(ctx, v.id, id)
+	return dbgen.SyncCredentialRow(last), rowError(err, "credential")
 }
 
 // MarkUsed records the last use of a credential, at most once a minute. A missing one is no error.

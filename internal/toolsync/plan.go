@@ -23,7 +23,7 @@ type attempt struct {
 //	auth none                  anonymous
 //	shared                     the shared one for syncs; none stored: anonymous, for some servers list without a credential
 //	per agent, agent named     that agent's own; none stored: an error, and never another agent's
-//	per agent, no agent        anonymous, then the one for syncs; that one first if the last sync got a 401
+//	per agent, no agent        anonymous, then the one for syncs, else the one used last; that one first if the last sync got a 401
 func (s *Syncer) planAttempts(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent *connectors.AgentID,
 ) ([]attempt, error) {

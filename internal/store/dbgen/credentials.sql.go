@@ -54,6 +54,58 @@ func (q *Queries) AccountNames(ctx context.Context, arg AccountNamesParams) ([]s
 	return items, nil
 }
 
+const agentCredentialUsedLast = `-- name: AgentCredentialUsedLast :one
+select credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.type, credentials.origin, credentials.sealed, credentials.status, credentials.account, credentials.scopes, credentials.expires_at, credentials.refreshed_at, credentials.last_used_at, credentials.error, credentials.version, credentials.created_at, credentials.updated_at, credentials.grant_meta, credentials.lease_id, credentials.lease_until, credentials.retry_at, credentials.connected_at, credentials.upstream, credentials.member_id, credentials.name, credentials.syncs, agents.slug as agent_slug
+from credentials
+join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
+where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null
+  and credentials.status in ('active', 'refresh_failed')
+order by credentials.last_used_at desc nulls last, credentials.updated_at desc, credentials.id
+limit 1
+`
+
+type AgentCredentialUsedLastRow struct {
+	Credential Credential
+	AgentSlug  string
+}
+
+// For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
+// be used.
+func (q *Queries) AgentCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (AgentCredentialUsedLastRow, error) {
+	row := q.db.QueryRow(ctx, agentCredentialUsedLast, tenantID, connectorID)
+	var i AgentCredentialUsedLastRow
+	err := row.Scan(
+		&i.Credential.TenantID,
+		&i.Credential.ID,
+		&i.Credential.ConnectorID,
+		&i.Credential.AgentID,
+		&i.Credential.Type,
+		&i.Credential.Origin,
+		&i.Credential.Sealed,
+		&i.Credential.Status,
+		&i.Credential.Account,
+		&i.Credential.Scopes,
+		&i.Credential.ExpiresAt,
+		&i.Credential.RefreshedAt,
+		&i.Credential.LastUsedAt,
+		&i.Credential.Error,
+		&i.Credential.Version,
+		&i.Credential.CreatedAt,
+		&i.Credential.UpdatedAt,
+		&i.Credential.GrantMeta,
+		&i.Credential.LeaseID,
+		&i.Credential.LeaseUntil,
+		&i.Credential.RetryAt,
+		&i.Credential.ConnectedAt,
+		&i.Credential.Upstream,
+		&i.Credential.MemberID,
+		&i.Credential.Name,
+		&i.Credential.Syncs,
+		&i.AgentSlug,
+	)
+	return i, err
+}
+
 const agentCredentials = `-- name: AgentCredentials :many
 select connectors.slug, connectors.name, connectors.auth_type, coalesce(credentials.name, '')::text as account_name, coalesce(
            case when credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_failed') and credentials.expires_at <= now()
@@ -680,40 +732,6 @@ func (q *Queries) SetCredential(ctx context.Context, arg SetCredentialParams) er
 		arg.Account,
 	)
 	return err
-}
-
-const syncCandidates = `-- name: SyncCandidates :many
-select credentials.name, agents.slug as agent_slug
-from credentials
-join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
-where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null
-limit $3
-`
-
-type SyncCandidatesRow struct {
-	Name      string
-	AgentSlug string
-}
-
-// Accounts of agents, of which none was chosen for syncs.
-func (q *Queries) SyncCandidates(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID, maxRows int32) ([]SyncCandidatesRow, error) {
-	rows, err := q.db.Query(ctx, syncCandidates, tenantID, connectorID, maxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SyncCandidatesRow
-	for rows.Next() {
-		var i SyncCandidatesRow
-		if err := rows.Scan(&i.Name, &i.AgentSlug); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const syncCredential = `-- name: SyncCredential :one
