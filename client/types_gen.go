@@ -1128,7 +1128,7 @@ type Credential struct {
 	// The oauth2 account by ID token or userinfo. Null if unknown. Visible like account.
 	Identity   *Identity  `json:"identity"`
 	LastUsedAt *time.Time `json:"last_used_at"`
-	// The account's name among those of its owner. Empty with status missing.
+	// The account's name among those of its owner. Empty with status missing, and where the caller may not read it.
 	Name        string     `json:"name"`
 	RefreshedAt *time.Time `json:"refreshed_at"`
 	Scopes      []string   `json:"scopes"`

@@ -19,7 +19,7 @@ func TestIdentity_IsForMemberAndManagers(t *testing.T) {
 		Issuer: "https://as.example", Subject: "7", Name: "ada@provider.example", Email: "ada@provider.example", OrganisationID: "o-1", Organisation: "Example",
 	}
 	err := w.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
-		ConnectorID: c.ID, AgentID: &mine.ID, Origin: connectors.Origin(c.URL), Account: identity.Name,
+		ConnectorID: c.ID, AgentID: &mine.ID, Name: "work", Origin: connectors.Origin(c.URL), Account: identity.Name,
 		GrantTokens: store.GrantTokens{AccessToken: "token", Scopes: []string{"openid"}, Meta: store.GrantMeta{Identity: identity}},
 	})
 	if err != nil {
@@ -48,6 +48,9 @@ func TestIdentity_IsForMemberAndManagers(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.want, items[0].(map[string]any)["identity"]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if got, isHere := items[0].(map[string]any)["name"]; isHere && got != c.Name && (got == "work") != (tc.want != nil) {
+			t.Errorf("%s: named %q", name, got)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (a Actor) ApprovalsAbout(ctx context.Context, tx *store.Tenant, ids []conne
 	return about, nil
 }
 
-// HideAccounts clears the account names of other people from credentials, and what the servers said of them. Both are for
+// HideAccounts clears the accounts and their names of other people from credentials, and what the servers said of them. All are for
 // their owner and for managers; existence and status are for all.
 func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []connectors.Credential) error {
 	if a.Role.May(connectors.PermManage) {
@@ -201,7 +201,7 @@ func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []conne
 	}
 	var named []connectors.AgentID
 	for _, c := range list {
-		if c.AgentID != nil && (c.Account != "" || c.Identity != (connectors.Identity{}) || c.Upstream != nil) {
+		if c.AgentID != nil && (c.Account != "" || isNamed(c) || c.Identity != (connectors.Identity{}) || c.Upstream != nil) {
 			named = append(named, *c.AgentID)
 		}
 	}
@@ -215,7 +215,15 @@ func (a Actor) HideAccounts(ctx context.Context, tx store.Accounts, list []conne
 		}
 		if m, ok := whose[*c.AgentID]; ok && (a.UserID == nil || *a.UserID != m.UserID) {
 			list[i].Account, list[i].Identity, list[i].Upstream = "", connectors.Identity{}, c.Upstream.WithoutSaid()
+			if isNamed(c) {
+				list[i].Name = ""
+			}
 		}
 	}
 	return nil
+}
+
+// isNamed reports whether a person named the account.
+func isNamed(c connectors.Credential) bool {
+	return c.Name != "" && c.Name != connectors.DefaultAccount
 }

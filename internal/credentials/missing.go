@@ -109,7 +109,7 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 	case isShared && hasToken(c.Auth.Type):
 		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
 	case cred.Syncs:
-		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cred.Place())
+		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	default:
 		return NewMissingError(c, nil)
 	}

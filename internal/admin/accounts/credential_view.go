@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	connectorpages "patchbay/internal/admin/connectors"
@@ -36,8 +37,10 @@ func credentialRows(
 		}
 		row.Name = a.Credential.Name
 		row.Syncs, row.ChoosesSyncs = choosesSyncs && a.Credential.Syncs, choosesSyncs && a.IsStored() && !a.Credential.Syncs
-		if connectors.GivenName(row.Name) != "" {
-			row.Key += "." + row.Name
+		if given := connectors.GivenName(row.Name); given != "" {
+			row.Key += "." + given
+		} else if i > 0 && rows[i-1].Owner == row.Owner {
+			row.Key += "." + strconv.Itoa(i) // the name may be hidden
 		}
 		row.First, row.Last = true, true
 		if i > 0 && rows[i-1].Owner == row.Owner {
