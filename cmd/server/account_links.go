@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"patchbay/internal/auth"
+	"patchbay/internal/connect"
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 )
@@ -23,6 +24,7 @@ type accountLinks struct {
 type accountLinkKey struct {
 	connector connectors.ConnectorID
 	agent     connectors.AgentID
+	account   string
 }
 
 type accountLink struct {
@@ -64,11 +66,15 @@ func (m *accountLinks) dashboardURL(c connectors.Connector) string {
 }
 
 func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) accountLink {
-	key := accountLinkKey{c.ID, a.ID}
+	key := accountLinkKey{connector: c.ID, agent: a.ID}
+	granted, err := m.app.database.Store.Tenant(t).Agents().Grant(ctx, a.ID, c.ID)
+	if err == nil {
+		key.account = granted.Account()
+	}
 	if l, ok := m.cachedLink(key); ok {
 		return l
 	}
-	l, err := m.createLink(ctx, t, c, a)
+	l, err := m.createLink(ctx, t, c, a, key.account)
 	if err != nil {
 		m.app.run.log.WarnContext(ctx, "connect link not created", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
 		return l
@@ -77,7 +83,10 @@ func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c con
 	return l
 }
 
-func (m *accountLinks) createLink(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) (accountLink, error) {
+// createLink makes a link for the account that the agent's grant binds; empty: the agent's only one.
+func (m *accountLinks) createLink(
+	ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string,
+) (accountLink, error) {
 	_, err := m.app.database.Store.Tenant(t).Accounts().AgentMember(ctx, a.ID)
 	switch {
 	case err == nil:
@@ -92,7 +101,7 @@ func (m *accountLinks) createLink(ctx context.Context, t connectors.TenantID, c 
 	}
 	who := auth.Actor{Kind: auth.KindAgent, Tenant: connectors.Tenant{ID: t}, Role: connectors.RoleMember, Name: a.Name}
 	ref := connectors.Ref(a.ID.String())
-	link, err := m.app.connect.Link(ctx, who, connectors.Ref(c.ID.String()), &ref, "")
+	link, err := m.app.connect.LinkFor(ctx, who, connect.StartRequest{Connector: connectors.Ref(c.ID.String()), Agent: &ref, Account: account})
 	return accountLink{url: link.URL, page: page}, err
 }
 

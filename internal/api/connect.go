@@ -12,6 +12,7 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/respond"
+	"patchbay/internal/store"
 )
 
 // connectRequest names the owner of the account to connect.
@@ -97,21 +98,39 @@ func (h *Handler) withConnectURL(ctx context.Context, actor auth.Actor, c connec
 	if notFound != nil || found.Auth.Type != connectors.AuthOAuth2 {
 		return err
 	}
-	perAgent := found.CredentialMode == connectors.CredentialPerAgent
-	if perAgent && agent == nil {
-		return err // the owner of the account is not known
+	request := connect.StartRequest{Connector: c}
+	if agent != nil {
+		if request.Account, notFound = grantedAccount(ctx, h.store.Tenant(actor.Tenant.ID).Agents(), *agent, found.ID); notFound != nil {
+			return err
+		}
 	}
-	if !perAgent {
-		agent = nil
+	if found.CredentialMode == connectors.CredentialPerAgent {
+		if agent == nil {
+			return err // the owner of the account is not known
+		}
+		request.Agent = agent
 	}
-	return h.withConnectPage(ctx, actor, c, agent, f)
+	return h.withConnectPage(ctx, actor, request, f)
+}
+
+// grantedAccount returns the name of the account that an agent's grant binds; empty: the owner's only one, or there is no grant.
+func grantedAccount(ctx context.Context, agents store.Agents, agent connectors.Ref, c connectors.ConnectorID) (string, error) {
+	of, err := agents.Get(ctx, agent)
+	if err != nil {
+		return "", err
+	}
+	granted, err := agents.Grant(ctx, of.ID, c)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return granted.Account(), err
 }
 
 // withConnectPage adds the address of a page to f: a new link, or a page behind the sign-in if the caller may
 // not have one.
-func (h *Handler) withConnectPage(ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, f *fault.Error) *fault.Error {
+func (h *Handler) withConnectPage(ctx context.Context, actor auth.Actor, request connect.StartRequest, f *fault.Error) *fault.Error {
 	linked := *f
-	link, err := h.connect.LinkOrPage(ctx, actor, c, agent, "")
+	link, err := h.connect.LinkOrPageFor(ctx, actor, request)
 	if err != nil {
 		linked.Err = errors.Join(f.Err, err) // for the log
 		return &linked

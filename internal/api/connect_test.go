@@ -14,6 +14,7 @@ import (
 	"patchbay/internal/mcp/mcptest"
 	"patchbay/internal/oauth/oauthtest"
 	"patchbay/internal/secret"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/testclient"
 )
 
@@ -256,6 +257,41 @@ func TestConnect_MissingAccountIsTheAgents(t *testing.T) {
 		t.Fatalf("connect_url %v", named["connect_url"])
 	}
 	if page, err := a.connect.ReadLink(t.Context(), secret.Text(token)); err != nil || page.Agent != agent.Name {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+func TestConnect_MissingAccountIsThatOfTheGrant(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t, perAgent)
+	agent := a.Agent(t)
+	for _, name := range []string{"home", "work"} {
+		err := a.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+			ConnectorID: a.connector.ID, AgentID: &agent.ID, Name: name, Origin: a.connector.CredentialOrigin(), GrantTokens: store.GrantTokens{AccessToken: "token"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := a.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: agent.ID, ConnectorID: a.connector.ID, AllTools: true, Accounts: []string{"work"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := a.St.Vault(a.Tenant).NamedGrant(t.Context(), a.connector.ID, &agent.ID, "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.St.Vault(a.Tenant).RefuseGrant(t.Context(), g.ID, g.Version, g.Tokens.Meta, "It ended.", nil); err != nil {
+		t.Fatal(err)
+	}
+	problem := a.call(t, a.createKey(t, connectors.RoleAdmin), http.MethodPost, a.path+"/sync_tools", map[string]any{"agent": agent.Slug}).
+		problem(http.StatusConflict, "credential-required")
+	url, _ := problem["connect_url"].(string)
+	token, ok := strings.CutPrefix(url, baseURL+"/connect/")
+	if !ok {
+		t.Fatalf("connect_url %q", url)
+	}
+	if page, err := a.connect.ReadLink(t.Context(), secret.Text(token)); err != nil || page.Account != "work" {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
