@@ -177,3 +177,11 @@ func pages[T any](page func(cursor string) ([]T, *string, error)) iter.Seq2[T, e
 		}
 	}
 }
+
+// firstQuery returns the query of an argument that may be left out.
+func firstQuery[Q any](of []Q) (q Q) {
+	if len(of) > 0 {
+		q = of[0]
+	}
+	return q
+}

@@ -175,3 +175,27 @@ func TestChoices_RoundTrip(t *testing.T) {
 		t.Error(cmp.Diff(nil, listed))
 	}
 }
+
+func TestCredential_AccountMayBeLeftOut(t *testing.T) {
+	t.Parallel()
+	var got []string
+	c := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Method+" "+r.URL.RequestURI())
+		w.WriteHeader(http.StatusNoContent)
+	})
+	in := client.SecretPut{}
+	err := errors.Join(
+		c.SetCredential(t.Context(), "crm", in), c.SetAgentCredential(t.Context(), "crm", "bot", in),
+		c.DeleteCredential(t.Context(), "crm"), c.DeleteAgentCredential(t.Context(), "crm", "bot"),
+		c.SetCredential(t.Context(), "crm", in, client.SetCredentialQuery{Account: "work"}),
+		c.DeleteAgentCredential(t.Context(), "crm", "bot", client.DeleteAgentCredentialQuery{Account: "work"}),
+	)
+	const path = "/api/v1/connectors/crm/"
+	want := []string{
+		"PUT " + path + "credential", "PUT " + path + "agents/bot/credential", "DELETE " + path + "credential", "DELETE " + path + "agents/bot/credential",
+		"PUT " + path + "credential?account=work", "DELETE " + path + "agents/bot/credential?account=work",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

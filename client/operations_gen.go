@@ -330,8 +330,8 @@ func (q DeleteAgentCredentialQuery) values() url.Values {
 }
 
 // DeleteAgentCredential: Delete an agent's credential and revoke its account. Requires role admin.
-func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string, q DeleteAgentCredentialQuery) error {
-	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, q.values(), nil, nil)
+func (c *Client) DeleteAgentCredential(ctx context.Context, id string, agent string, q ...DeleteAgentCredentialQuery) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, firstQuery(q).values(), nil, nil)
 }
 
 // DeleteAgentWorkload: Remove a workload; its tokens stop working within a second. Requires role admin.
@@ -365,8 +365,8 @@ func (q DeleteCredentialQuery) values() url.Values {
 }
 
 // DeleteCredential: Delete the shared credential and revoke its account. Requires role admin.
-func (c *Client) DeleteCredential(ctx context.Context, id string, q DeleteCredentialQuery) error {
-	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, q.values(), nil, nil)
+func (c *Client) DeleteCredential(ctx context.Context, id string, q ...DeleteCredentialQuery) error {
+	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, firstQuery(q).values(), nil, nil)
 }
 
 // DeleteEndpoint: Delete an endpoint of an HTTP API. Requires role admin.
@@ -2435,8 +2435,8 @@ func (q SetAgentCredentialQuery) values() url.Values {
 }
 
 // SetAgentCredential: Set an agent's credential. Requires role admin.
-func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, q SetAgentCredentialQuery, in SecretPut) error {
-	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, q.values(), in, nil)
+func (c *Client) SetAgentCredential(ctx context.Context, id string, agent string, in SecretPut, q ...SetAgentCredentialQuery) error {
+	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential"}, firstQuery(q).values(), in, nil)
 }
 
 // SetAgentShaping: Shorten a tool's answers for an agent. Requires role admin.
@@ -2461,8 +2461,8 @@ func (q SetCredentialQuery) values() url.Values {
 
 // SetCredential: Set the shared credential. Requires role admin.
 // For oauth2, the client secret of the connector's own client, in either credential mode; accounts are connected instead.
-func (c *Client) SetCredential(ctx context.Context, id string, q SetCredentialQuery, in SecretPut) error {
-	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, q.values(), in, nil)
+func (c *Client) SetCredential(ctx context.Context, id string, in SecretPut, q ...SetCredentialQuery) error {
+	return c.do(ctx, http.MethodPut, []string{"api", "v1", "connectors", url.PathEscape(id), "credential"}, firstQuery(q).values(), in, nil)
 }
 
 // SignOutMember: Sign a member out of this tenant on all browsers and programs. Requires role owner.

@@ -153,7 +153,7 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 			if err := checkAddress(ctx, api, slug, c.serverAddress()); err != nil {
 				return err
 			}
-			return api.SetCredential(ctx, slug, client.SetCredentialQuery{}, entered)
+			return api.SetCredential(ctx, slug, entered)
 		}})
 	}
 	return err
@@ -314,7 +314,7 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 			if err := checkAddress(ctx, api, connector, at); err != nil {
 				return err
 			}
-			return api.SetAgentCredential(ctx, connector, agent, client.SetAgentCredentialQuery{}, entered)
+			return api.SetAgentCredential(ctx, connector, agent, entered)
 		}})
 	}
 	return nil

@@ -36,6 +36,9 @@ func (g *generator) writeOperations() error {
 	return nil
 }
 
+// lateQueries are operations that had no query at first. It is their last argument and may be left out, so that older callers compile.
+var lateQueries = []string{"deleteAgentCredential", "deleteCredential", "setAgentCredential", "setCredential"}
+
 // writeMethod writes an operation as a method, and a second one that reads all pages of a list.
 func (g *generator) writeMethod(m apiMethod) error {
 	name := exportedName(m.ID)
@@ -43,7 +46,14 @@ func (g *generator) writeMethod(m apiMethod) error {
 	if err != nil {
 		return err
 	}
-	args, names := m.goArguments(query)
+	isLate, asked := slices.Contains(lateQueries, m.ID), "nil"
+	switch {
+	case isLate:
+		asked = "firstQuery(q).values()"
+	case query != "":
+		asked = "q.values()"
+	}
+	args, names := m.goArguments(query, isLate)
 	in := "nil"
 	if body, ok := m.Body.jsonSchema(); ok {
 		of, err := g.bodyType(body)
@@ -52,15 +62,14 @@ func (g *generator) writeMethod(m apiMethod) error {
 		}
 		args, names, in = append(args, "in "+of), append(names, "in"), "in"
 	}
+	if isLate {
+		args = append(args, "q ..."+query)
+	}
 	result, err := m.resultType(g)
 	if err != nil {
 		return err
 	}
 	g.writeDescription(name, m)
-	asked := "nil"
-	if query != "" {
-		asked = "q.values()"
-	}
 	call := fmt.Sprintf("c.do(ctx, http.Method%s, %s, %s, %s", verbs[m.verb], m.pathExpression(), asked, in)
 	params := strings.Join(append([]string{"ctx context.Context"}, args...), ", ")
 	if result == "" {
@@ -95,15 +104,15 @@ func (m apiMethod) parametersIn(where string) []parameter {
 	return slices.DeleteFunc(slices.Clone(m.Parameters), func(p parameter) bool { return p.In != where })
 }
 
-// goArguments returns the arguments for path, in its order, and query.
-func (m apiMethod) goArguments(query string) (args, names []string) {
+// goArguments returns the arguments for path, in its order, and query unless it is the last one.
+func (m apiMethod) goArguments(query string, isLate bool) (args, names []string) {
 	for part := range strings.SplitSeq(m.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			name = argumentName(strings.TrimSuffix(name, "}"))
 			args, names = append(args, name+" string"), append(names, name)
 		}
 	}
-	if query != "" {
+	if query != "" && !isLate {
 		args, names = append(args, "q "+query), append(names, "q")
 	}
 	return args, names
