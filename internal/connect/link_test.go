@@ -1,8 +1,12 @@
 package connect_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,4 +178,61 @@ func TestMembersMakeLinksWhereAnAccountBelongs(t *testing.T) {
 	if err != nil || done.ReturnTo != "" {
 		t.Errorf("leads to %q, %v", done.ReturnTo, err)
 	}
+}
+
+// The first link waits for its server while the account is replaced.
+func TestALinkSharesNoAnswerWithAnotherAccounts(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	var holds atomic.Bool
+	asked, release := make(chan struct{}), make(chan struct{})
+	answerFirst := sync.OnceFunc(func() { close(release) })
+	defer answerFirst()
+	var front *httptest.Server
+	front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if holds.CompareAndSwap(true, false) {
+			close(asked)
+			<-release
+		}
+		if strings.HasPrefix(r.URL.Path, "/.well-known/") {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"resource":"%s/mcp","authorization_servers":["%s"]}`, front.URL, b.as.Issuer)
+			return
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+front.URL+`/.well-known/oauth-protected-resource/mcp"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(front.Close)
+	c := b.protected(t, func(d *connectors.Draft) { d.URL = front.URL + "/mcp" })
+	b.connect(t, c, nil)
+	accept := func(token secret.Text) chan connect.Authorization {
+		accepted := make(chan connect.Authorization, 1)
+		go func() {
+			s, err := b.broker.AcceptLink(t.Context(), token, cookie)
+			if err != nil {
+				t.Error(err)
+			}
+			accepted <- s
+		}()
+		return accepted
+	}
+	holds.Store(true)
+	first := accept(b.linkBy(t, b.admin, c))
+	select {
+	case <-asked:
+	case <-first:
+		t.Fatal("the link did not ask its server")
+	}
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, ""))
+	b.connect(t, c, nil)
+	second := accept(b.linkBy(t, b.admin, c))
+	select {
+	case s := <-second:
+		_, err := b.broker.Finish(t.Context(), b.agree(t, s), connect.BrowserBindings{Cookie: cookie})
+		must(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("the link waits for the survey of another account's")
+	}
+	answerFirst()
+	<-first
 }

@@ -77,7 +77,7 @@ func (s *authSurvey) chooseScopes(wanted []string) {
 // surveyOnce is surveyServers for holders of a link, without a sign-in: concurrent calls for one target share a
 // result, which bounds the requests to servers. It outlives its caller.
 func (b *Broker) surveyOnce(ctx context.Context, p target) (authSurvey, error) {
-	name := fmt.Sprintf("survey %s %s %v %q %d", p.tenant, p.connector.ID, p.agentID(), p.account, p.connector.Version)
+	name := fmt.Sprintf("survey %s %s %v %q %v %d", p.tenant, p.connector.ID, p.agentID(), p.account, p.accountID, p.connector.Version)
 	empty := authSurvey{target: p, at: b.now(), discovery: &oauth.Discovery{}}
 	flight := b.flights.DoChan(name, func() (found any, err error) {
 		defer safe.RecoverTo(safe.Task, &err)
