@@ -1134,7 +1134,7 @@ type Credential struct {
 	Scopes      []string   `json:"scopes"`
 	// missing: none stored; only in lists with status=missing. One of: active, expired, refresh_failed, revoked, missing.
 	Status string `json:"status"`
-	// Whether syncs of the connector use it. If no account is marked, they use the only one.
+	// Whether syncs of the connector use it. If no account is marked, they use the only shared one, or the agents' one that was used last.
 	Syncs bool `json:"syncs"`
 	// One of: bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`

@@ -17,7 +17,7 @@ const saveAsBefore = `insert into credentials (tenant_id, id, connector_id, agen
 	values ('00000000-0000-7000-8000-000000000001', $1, '00000000-0000-7000-8000-000000000003', $2, 'bearer', 'https://a.example', 'x', $3)
 	on conflict on constraint credentials_owner_key do update set sealed = excluded.sealed, version = credentials.version + 1`
 
-func TestMigrate_NamesTheAccountOfSyncs(t *testing.T) {
+func TestMigrate_NamesAccounts(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
 	earlier := withMigrations(t, nil)
@@ -46,7 +46,7 @@ func TestMigrate_NamesTheAccountOfSyncs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || strings.Join(got, ", ") != "default true, default false" {
+	if got, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || strings.Join(got, ", ") != "default false, default false" {
 		t.Errorf("the accounts: %q, %v", got, err)
 	}
 

@@ -18,7 +18,7 @@ import (
 // credentialJSON is a stored credential, without its secret.
 type credentialJSON struct {
 	Name        string        `json:"name" doc:"The account's name among those of its owner. Empty with status missing, and where the caller may not read it."`
-	Syncs       bool          `json:"syncs" doc:"Whether syncs of the connector use it. If no account is marked, they use the only one."`
+	Syncs       bool          `json:"syncs" doc:"Whether syncs of the connector use it. If no account is marked, they use the only shared one, or the agents' one that was used last."`
 	AgentID     *string       `json:"agent_id" doc:"Null if shared."`
 	Agent       string        `json:"agent" doc:"The agent's slug. Empty if shared."`
 	AgentName   string        `json:"agent_name" doc:"The agent's name. Empty if shared."`

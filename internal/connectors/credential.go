@@ -30,18 +30,6 @@ const (
 	CredentialRevoked       CredentialStatus = "revoked"        // a person must reconnect
 )
 
-// Place names a credential among those of its connector: the agent's slug, and the name unless it is the default one.
-func (c Credential) Place() string {
-	switch {
-	case c.AgentSlug == "":
-		return c.Name
-	case c.Name == DefaultAccount:
-		return c.AgentSlug
-	default:
-		return c.AgentSlug + "/" + c.Name
-	}
-}
-
 // DefaultAccount is the name of an account that was not given one. Its owner has no other account at the connector.
 const DefaultAccount = "default"
 

@@ -89,12 +89,26 @@ func (r *Resolver) ExplainUnusable(ctx context.Context, tenant connectors.Tenant
 	}
 	g, err := r.store.Vault(tenant).GrantByID(ctx, u.ID)
 	switch {
-	case fault.Is(err, fault.NotFound): // replaced or deleted
+	case fault.Is(err, fault.NotFound) && u.Agent == nil: // replaced or deleted
+		return NewMissingError(c, nil)
+	case fault.Is(err, fault.NotFound):
 		return r.ExplainMissing(ctx, tenant, c, Account{Agent: u.Agent})
 	case err != nil:
 		return err
 	}
 	return r.explainGrant(c, u.Agent, g)
+}
+
+// ExplainByID is ExplainMissing for an account that is found by its id. It fails with NotFound if there is none.
+func (r *Resolver) ExplainByID(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID, agent *connectors.AgentID) error {
+	if !hasToken(c.Auth.Type) {
+		return fault.Errorf(fault.NotFound, "The account is gone.")
+	}
+	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	return r.explainGrant(c, agent, g)
 }
 
 // ExplainMissingForSync is ExplainMissing for the credential that syncs use.
@@ -108,7 +122,7 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 		return explainSeveralForSync(c, err)
 	case isShared && hasToken(c.Auth.Type):
 		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
-	case cred.Syncs:
+	case cred.Syncs && (!isShared || connectors.GivenName(cred.Name) != ""):
 		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	default:
 		return NewMissingError(c, nil)
@@ -123,11 +137,8 @@ func explainSeveral(c connectors.Connector, owner *connectors.AgentID, err error
 	return explainSeveralWith("The agent has several accounts at the connector %q: %s. Choose one in its grant.", c, err)
 }
 
-// explainSeveralForSync is explainSeveral for a sync.
+// explainSeveralForSync is explainSeveral for a sync of a connector with a shared credential.
 func explainSeveralForSync(c connectors.Connector, err error) error {
-	if c.CredentialMode == connectors.CredentialPerAgent {
-		return explainSeveralWith("None of the accounts of the connector %q was chosen for syncs: %s. Choose one.", c, err)
-	}
 	return explainSeveralWith("The connector %q has several accounts: %s. Choose the one that syncs use.", c, err)
 }
 

@@ -146,8 +146,8 @@ func (r *Resolver) resolveAccount(
 	return openSecret(c, cred, sealed, explainSeveral(c, owner, err))
 }
 
-// ResolveForSync opens the credential that syncs of the connector use: the one chosen for them, else the only one. nil: it is not usable, or
-// there is none. Several without a choice are an error.
+// ResolveForSync opens the credential that syncs of the connector use: the one chosen for them, else the only shared one,
+// or that of an agent that was used last. nil: it is not usable, or there is none. Several shared ones without a choice are an error.
 func (r *Resolver) ResolveForSync(ctx context.Context, tenant connectors.TenantID, c connectors.Connector) (*Credential, error) {
 	vault, isShared := r.store.Vault(tenant), c.CredentialMode == connectors.CredentialShared
 	if hasToken(c.Auth.Type) {

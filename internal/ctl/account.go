@@ -40,9 +40,9 @@ func (c connectorSetCredential) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Agent == "" {
-		err = api.SetCredential(ctx, c.Connector, client.SetCredentialQuery{Account: c.Account}, put)
+		err = api.SetCredential(ctx, c.Connector, put, client.SetCredentialQuery{Account: c.Account})
 	} else {
-		err = api.SetAgentCredential(ctx, c.Connector, c.Agent, client.SetAgentCredentialQuery{Account: c.Account}, put)
+		err = api.SetAgentCredential(ctx, c.Connector, c.Agent, put, client.SetAgentCredentialQuery{Account: c.Account})
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 
@@ -20,16 +21,20 @@ const (
 // Launch becomes the command of a launcher's arguments, under their limits. It returns if the arguments are no launcher's. A program that
 // is a [Command]'s Launcher calls it before anything else.
 func Launch(args []string) {
-	if len(args) < 6 || args[0] != launchName {
+	if len(args) < 7 || args[0] != launchName {
 		return
 	}
+	runtime.LockOSThread() // the death signal is the thread's
 	unix.CloseOnExec(launchReport)
+	if parent, _ := strconv.Atoi(args[4]); unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) != nil || os.Getppid() != parent {
+		os.Exit(1)
+	}
 	var bounds [3]uint64
 	for i := range bounds {
 		bounds[i], _ = strconv.ParseUint(args[1+i], 10, 64)
 	}
 	setLimits(os.Getpid(), Limits{Memory: bounds[0], OpenFiles: bounds[1], Processes: bounds[2]})
-	errno, _ := errors.AsType[syscall.Errno](syscall.Exec(args[4], args[5:], os.Environ()))
+	errno, _ := errors.AsType[syscall.Errno](syscall.Exec(args[5], args[6:], os.Environ()))
 	_, _ = syscall.Write(launchReport, []byte(strconv.Itoa(int(errno))))
 	os.Exit(1)
 }
@@ -45,8 +50,9 @@ func startLimited(cmd *exec.Cmd, launcher string, l Limits) error {
 	}
 	defer closeAll([]*os.File{report, theirs})
 	path := cmd.Path
-	bounds := []string{strconv.FormatUint(l.Memory, 10), strconv.FormatUint(l.OpenFiles, 10), strconv.FormatUint(l.Processes, 10)}
-	cmd.Args = append(append(append([]string{launchName}, bounds...), path), cmd.Args...)
+	cmd.Args = append([]string{
+		launchName, strconv.FormatUint(l.Memory, 10), strconv.FormatUint(l.OpenFiles, 10), strconv.FormatUint(l.Processes, 10), strconv.Itoa(os.Getpid()), path,
+	}, cmd.Args...)
 	cmd.Path, cmd.ExtraFiles = launcher, []*os.File{theirs} // descriptor 3
 	if err := cmd.Start(); err != nil {
 		return err

@@ -150,7 +150,7 @@ func TestQueries_ChooseNoAccountByOrder(t *testing.T) {
 	if len(statements) < 50 {
 		t.Errorf("%d statements read accounts: some are not seen", len(statements))
 	}
-	for _, name := range []string{"SealedCredentials", "SyncCredentials", "check_account_name"} {
+	for _, name := range []string{"SealedCredentials", "SyncCredential", "check_account_name"} {
 		if statements[name] == "" {
 			t.Errorf("%s is not seen", name)
 		}

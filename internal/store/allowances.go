@@ -28,11 +28,6 @@ func (t Calls) AddAllowance(ctx context.Context, agent connectors.AgentID, a con
 	if a.Kind == connectors.CallTool {
 		q.DefinitionHash = a.Definition[:]
 	}
-	if a.Account != (connectors.CredentialID{}) { // a replacement of the account has this lock, and then ends what is allowed with it
-		if err := t.q.LockAuditedActions(ctx, t.id.UUID); err != nil {
-			return err
-		}
-	}
 	n, err := t.q.AddAllowance(ctx, q)
 	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"patchbay/internal/calllog"
@@ -65,10 +66,16 @@ func (ap *approvals) checkRequest(ctx context.Context, a *activeCall) error {
 	if err := a.checkReviewable(); err != nil {
 		return err
 	}
-	if err := ap.sender.checkReady(ctx, a); err != nil {
-		return err
+	checks := []func(context.Context, *activeCall) error{ap.checkRecentDenial, ap.sender.checkReady}
+	if a.connector.Grant.Account() != "" { // the hash of the denied call has the account, which is known then
+		slices.Reverse(checks)
 	}
-	return ap.checkRecentDenial(ctx, a)
+	for _, check := range checks {
+		if err := check(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkReviewable returns an error if a person could not judge the arguments.

@@ -45,6 +45,11 @@ func (ap *approvals) storeDecision(ctx context.Context, a auth.Actor, id connect
 		return fault.InvalidFields(fault.Field{Location: "allow_for_s", Message: "A standing approval lasts at most 24 hours."})
 	}
 	err := ap.o.Store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
+		if d.AllowFor > 0 { // what replaces an account has this lock, and then ends what is allowed with it
+			if _, err := tx.LockAndReadState(ctx, store.OfTenant()); err != nil {
+				return err
+			}
+		}
 		row, err := tx.Calls().DecideApproval(ctx, id, store.ApprovalDecision{Approve: d.Approve, By: a.Decider(), Reason: d.Reason})
 		if err != nil {
 			return err

@@ -178,7 +178,7 @@ func errorCode(f *fault.Error) string {
 	switch {
 	case f.Code != "":
 		return f.Code
-	case f.Type == "credential-required":
+	case f.Type == "credential-required", f.Type == store.TypeAccountRequired:
 		return codeCredential
 	default:
 		return codeInternal

@@ -228,6 +228,9 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 	span.Fail("missing")
 	p.abortSessions(func(e *entry) bool { return e.key.credentialKey == key })
 	if w.ByID {
+		if err := p.o.Credentials.ExplainByID(ctx, w.Tenant, w.Connector, w.Pinned, w.Account.Agent); !fault.Is(err, fault.NotFound) {
+			return nil, err
+		}
 		return nil, newAccountChanged(w.Connector)
 	}
 	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Account)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -61,7 +62,7 @@ func (p *Pool) reviewAgent(t connectors.TenantID, agent connectors.AgentID, isOf
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, e := range p.sessions {
-		if account, isGranted := accounts[key.connector]; isGranted && isOfAgent(key) && key.account != account {
+		if account, isGranted := accounts[key.connector]; isGranted && isOfAgent(key) && key.account != account && !strings.HasPrefix(key.account, byIDPrefix) {
 			p.retireEntry(e, false)
 		}
 	}

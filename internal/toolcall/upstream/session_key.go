@@ -7,12 +7,15 @@ import (
 	"patchbay/internal/credentials"
 )
 
+// byIDPrefix begins the account of a key for requests by id. No name has it.
+const byIDPrefix = "#"
+
 // credentialKey identifies a credential by connector and owner.
 type credentialKey struct {
 	tenant    connectors.TenantID
 	connector connectors.ConnectorID
 	agent     connectors.AgentID // owner of the credential; zero: shared, or none
-	account   string             // its name, or # and its id; empty: the owner's only one
+	account   string             // its name, or byIDPrefix and its id; empty: the owner's only one
 	ofSyncs   bool               // of a request for no agent: the account that syncs use
 }
 
@@ -40,7 +43,7 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 	if w.Connector.Auth.Type != connectors.AuthNone {
 		key.account, key.ofSyncs = w.Account.Name, w.Account == credentials.Account{}
 		if w.ByID {
-			key.account = "#" + w.Pinned.String()
+			key.account = byIDPrefix + w.Pinned.String()
 		}
 	}
 	return key
@@ -48,6 +51,13 @@ func newCredentialKey(w *SessionRequest) credentialKey {
 
 // sessionKey returns the key of the requested session. The caller holds mu.
 func (p *Pool) sessionKey(w *SessionRequest) sessionKey {
+	if w.ByID { // the account's session may be open for its name
+		named := *w
+		named.ByID = false
+		if key := p.sessionKey(&named); p.sessions[key] != nil && p.sessions[key].version.credential == w.Pinned {
+			return key
+		}
+	}
 	key := sessionKey{credentialKey: newCredentialKey(w), capabilities: w.Capabilities}
 	if w.Account.Agent != nil && (w.PerAgent || w.Connector.SessionPerAgent && p.stateless[w.Connector.ID] != w.Connector.Version) {
 		key.private = *w.Account.Agent
