@@ -31,7 +31,7 @@ func TestAccounts_AreListedAndChosen(t *testing.T) {
 	if err := byAPI.ChangeCredential(t.Context(), c.Slug, client.ChangeCredentialQuery{}, client.CredentialPatch{Name: new("work")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := byAPI.SetCredential(t.Context(), c.Slug, client.SetCredentialQuery{Account: "home"}, client.SecretPut{Token: new("two")}); err != nil {
+	if err := byAPI.SetCredential(t.Context(), c.Slug, client.SecretPut{Token: new("two")}, client.SetCredentialQuery{Account: "home"}); err != nil {
 		t.Fatal(err)
 	}
 	a := w.connect(t, key, newest, "accept")
