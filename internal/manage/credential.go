@@ -149,10 +149,10 @@ func (o credentialOwner) secretSubject() store.StateReader {
 
 // checkSecret validates a secret for this owner.
 func (o credentialOwner) checkSecret(s connectors.Secret) error {
-	switch {
-	case o.connector.Auth.Type == connectors.AuthNone:
+	switch o.connector.Auth.Type {
+	case connectors.AuthNone:
 		return fault.Errorf(fault.Conflict, "The connector %q needs no credential.", o.connector.Name)
-	case o.connector.Auth.Type == connectors.AuthOAuth2:
+	case connectors.AuthOAuth2:
 		return o.checkClientSecret(s)
 	}
 	if err := o.checkMode(); err != nil {
