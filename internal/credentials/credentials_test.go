@@ -133,9 +133,12 @@ func TestFor_OtherAuthTypeIsMissing(t *testing.T) {
 	w := fixture.New(t)
 	r, c := credentials.New(w.St), newBearerConnector(t, w, connectors.CredentialShared)
 	saveCredential(t, w, c, nil, connectors.Secret{Token: "tok"})
-	c.Auth = connectors.Auth{Type: connectors.AuthAPIKey, Header: "X-Key"}
-	_, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{})
-	wantMissing(t, err)
+	for _, auth := range []connectors.Auth{{Type: connectors.AuthAPIKey, Header: "X-Key"}, {Type: connectors.AuthOAuth2}} { // as read before or after
+		c.Auth = auth
+		_, err := r.Headers(t.Context(), w.Tenant, c, credentials.Account{})
+		wantMissing(t, err)
+		wantMissing(t, r.ExplainMissingForSync(t.Context(), w.Tenant, c))
+	}
 }
 
 func TestFor_OtherOriginIsMissing(t *testing.T) {

@@ -1,12 +1,15 @@
 package upstream_test
 
 import (
+	"errors"
 	"testing"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
+	"patchbay/internal/toolcall/upstream"
 )
 
 // TestRecheckConnector_AfterASync: a sync stores the era and capabilities, and the notice of it may come after the first call.
@@ -80,4 +83,36 @@ func TestRecheckAgent_EndsSessionsOfAnotherAccount(t *testing.T) {
 	}
 	bind("home")
 	b.server.wantDeleted(t, "secret-session-1")
+}
+
+// Requests about a task find the account by its id, and the session that its call opened.
+func TestUse_ByIDTakesTheSessionOfTheName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c, a := b.newConnector(t, b.Tenant, perAgent), b.Agent(t)
+	text, err := connectors.Secret{Token: "token"}.Encode()
+	must(t, err)
+	must(t, b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
+		ConnectorID: c.ID, AgentID: &a.ID, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+	}))
+	must(t, b.Door().Agents().SetGrant(t.Context(), connectors.Grant{AgentID: a.ID, ConnectorID: c.ID, AllTools: true}))
+	stored, err := b.Door().Agents().CredentialFor(t.Context(), c.ID, &a.ID, "")
+	must(t, err)
+	request := b.newRequest(c)
+	request.Account = credentials.Account{Agent: &a.ID}
+	must(t, b.call(t.Context(), request))
+	request.Pinned, request.ByID = stored.ID, true
+	must(t, b.call(t.Context(), request))
+	b.pool.RecheckAgent(b.Tenant, a.ID)
+	b.pool.WaitReviews()
+	must(t, b.call(t.Context(), request))
+	if n := b.server.openedSessions(t); n != 1 {
+		t.Errorf("%d sessions were opened", n)
+	}
+	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &a.ID, ""))
+	b.pool.InvalidateCredentials(b.Tenant, c.ID)
+	err = b.call(t.Context(), request)
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Type != upstream.TypeAccountChanged {
+		t.Errorf("the deleted account: %v", err)
+	}
 }
