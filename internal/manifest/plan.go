@@ -320,8 +320,6 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	return nil
 }
 
-// grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
-// choose stay as they are.
 // comparedAccount is the account of a stored grant to compare with that of the file; nil if the file says none, which changes nothing.
 func comparedAccount(wanted, stored *string) *string {
 	if wanted != nil && stored == nil {
@@ -333,6 +331,8 @@ func comparedAccount(wanted, stored *string) *string {
 	return stored
 }
 
+// grantDocument returns a grant in canonical order, for comparison. Prompts, resources and pinned tools that a file does not
+// choose stay as they are.
 func grantDocument(put client.AgentGrantPut) Document {
 	put.Ends = canonicalEnds(put.Ends)
 	doc := toDocument(put)
