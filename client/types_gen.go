@@ -688,6 +688,8 @@ type Auth struct {
 	Scopes                  []string `json:"scopes,omitzero"`
 	TokenEndpoint           *string  `json:"token_endpoint,omitzero"`
 	TokenEndpointAuthMethod *string  `json:"token_endpoint_auth_method,omitzero"`
+	// actor_token or act_claim. Absent: a person connects each account.
+	TokenExchange *string `json:"token_exchange,omitzero"`
 	// One of: none, bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type string `json:"type"`
 }
@@ -726,6 +728,8 @@ type AuthInput struct {
 	TokenEndpoint *string `json:"token_endpoint,omitzero"`
 	// none, client_secret_basic or client_secret_post. Empty: the best method in the metadata.
 	TokenEndpointAuthMethod *string `json:"token_endpoint_auth_method,omitzero"`
+	// For oauth2 with a credential per agent and an issuer: tokens come from token exchange (RFC 8693) for the agent's member, else for the agent. actor_token: a token of its own names the agent. act_claim: the claim act does. Empty: a person connects each account.
+	TokenExchange *string `json:"token_exchange,omitzero"`
 	// One of: none, bearer, api_key, basic, oauth2, client_credentials, private_key_jwt.
 	Type *string `json:"type,omitzero"`
 	// For basic.
@@ -1434,6 +1438,7 @@ type FileAuth struct {
 	Scopes                   []string `json:"scopes,omitzero"`
 	TokenEndpoint            *string  `json:"token_endpoint,omitzero"`
 	TokenEndpointAuthMethod  *string  `json:"token_endpoint_auth_method,omitzero"`
+	TokenExchange            *string  `json:"token_exchange,omitzero"`
 	Type                     string   `json:"type"`
 }
 
@@ -1659,7 +1664,9 @@ type Installation struct {
 	CallbackURL string `json:"callback_url"`
 	// The MCP address for agents.
 	GatewayURL string `json:"gateway_url"`
-	Version    string `json:"version"`
+	// Your organisation's issuer, which authorization servers trust for token exchange. Its documents exist while a connector uses it.
+	TokenIssuer string `json:"token_issuer"`
+	Version     string `json:"version"`
 }
 
 // Instructions is an API response.
@@ -2744,9 +2751,11 @@ type Tenant struct {
 	// Whether a result that does not match its tool's output schema becomes an error for agents.
 	RefuseInvalidResults bool `json:"refuse_invalid_results"`
 	// Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider.
-	SecondFactorRequired bool      `json:"second_factor_required"`
-	Slug                 string    `json:"slug"`
-	UpdatedAt            time.Time `json:"updated_at"`
+	SecondFactorRequired bool   `json:"second_factor_required"`
+	Slug                 string `json:"slug"`
+	// Whether connectors may get tokens by token exchange: an authorization server of an admin's choice learns of members and agents.
+	TokenExchange bool      `json:"token_exchange"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // TenantDefaults is an API response.
@@ -2797,6 +2806,8 @@ type TenantPatch struct {
 	Name                 *string `json:"name,omitzero"`
 	RefuseInvalidResults *bool   `json:"refuse_invalid_results,omitzero"`
 	SecondFactorRequired *bool   `json:"second_factor_required,omitzero"`
+	// Turning it off deletes accounts from token exchange and the signing keys. Turned on again, a new key signs.
+	TokenExchange *bool `json:"token_exchange,omitzero"`
 }
 
 // TestedAPI is an API response.

@@ -999,6 +999,7 @@ create table agents (
     name_limit integer not null default 64,
     calls_per_minute integer not null default 0,
     tool_list text not null default 'full'::text,
+    disconnected uuid[] not null default '{}'::uuid[],
     constraint agents_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
     constraint agents_calls_per_minute_range CHECK (((calls_per_minute >= 0) AND (calls_per_minute <= 1000000))),
     constraint agents_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
@@ -1811,6 +1812,7 @@ create table instances (
     kek bytea,
     user_passwords boolean not null default false,
     account_names boolean not null default false,
+    token_exchange boolean not null default false,
     constraint instances_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER hide_password_hashes AFTER DELETE ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION hide_password_hashes();
@@ -2356,6 +2358,20 @@ alter table sign_in_failures force row level security;
 create policy system_rows on sign_in_failures for all using (( SELECT system_scope() AS system_scope)) with check (( SELECT system_scope() AS system_scope));
 grant delete, insert, select, update on sign_in_failures to patchbay_app;
 
+create table signing_keys (
+    tenant_id uuid not null,
+    id uuid not null,
+    sealed bytea not null,
+    created_at timestamp with time zone not null default now(),
+    constraint signing_keys_pkey PRIMARY KEY (tenant_id, id),
+    constraint signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER sealed_by_a_living_key BEFORE INSERT OR UPDATE OF sealed ON public.signing_keys FOR EACH ROW EXECUTE FUNCTION refuse_retired_key();
+alter table signing_keys enable row level security;
+alter table signing_keys force row level security;
+create policy tenant_rows on signing_keys for all using (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope))) with check (((tenant_id = ( SELECT tenant() AS tenant)) OR ( SELECT system_scope() AS system_scope)));
+grant delete, insert, select, update on signing_keys to patchbay_app;
+
 create table skills (
     tenant_id uuid not null,
     connector_id uuid not null,
@@ -2457,6 +2473,7 @@ create table sso_identities (
     user_id uuid not null,
     created_at timestamp with time zone not null default now(),
     signed_in_at timestamp with time zone not null default now(),
+    email text not null default ''::text,
     constraint sso_identities_member_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES memberships(tenant_id, user_id) ON DELETE CASCADE,
     constraint sso_identities_pkey PRIMARY KEY (tenant_id, issuer, subject),
     constraint sso_identities_subject_length CHECK (((length(subject) >= 1) AND (length(subject) <= 255))),
@@ -2636,6 +2653,7 @@ create table tenants (
     refuse_invalid_results boolean not null default false,
     sample boolean not null default false,
     first_steps_dismissed_at timestamp with time zone,
+    token_exchange boolean not null default false,
     constraint tenants_approval_timeout_range CHECK (((approval_timeout_s >= 1) AND (approval_timeout_s <= 86400))),
     constraint tenants_body_readers_known CHECK ((body_readers = ANY (ARRAY['everyone'::text, 'auditors'::text]))),
     constraint tenants_call_history_known CHECK ((call_history = ANY (ARRAY['none'::text, 'redacted'::text, 'full'::text]))),

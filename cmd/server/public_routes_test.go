@@ -45,6 +45,9 @@ var publicStatus = map[string]int{
 
 	"GET /.well-known/oauth-authorization-server": http.StatusOK,
 
+	"GET /oauth/issuers/{tenant}/.well-known/openid-configuration": http.StatusNotFound, // there is no such organisation
+	"GET /oauth/issuers/{tenant}/jwks.json":                        http.StatusNotFound,
+
 	"GET /scim/v2/*":    http.StatusUnauthorized,
 	"POST /scim/v2/*":   http.StatusUnauthorized,
 	"PUT /scim/v2/*":    http.StatusUnauthorized,

@@ -128,7 +128,7 @@ func (h *app) buildServices(egress *safehttp.Policy) {
 	dialer := &mcp.Dialer{HTTP: egress.Client(), Version: version(), MemoryLimit: &mcp.MemoryLimit{Total: maxResponseMemory, PerKey: maxTenantResponseMemory}, TraceContext: s.traces.tracer.Told()}
 	h.credentials = credentials.NewRefreshing(credentials.Options{
 		Store: d.Store, OAuth: authorization, Dialer: dialer, Log: s.log, ClientDocument: connect.DocumentURL(s.server.CIMDURL, h.baseURL.String()),
-		WorkloadTokens: s.server.Workloads,
+		WorkloadTokens: s.server.Workloads, BaseURL: h.baseURL.String(),
 	})
 	h.connect = connect.New(connect.Options{
 		Store:   d.Store,

@@ -132,9 +132,9 @@ from sso_identities
 where tenant_id = @tenant_id and issuer = @issuer and user_id = @user_id;
 
 -- name: BindSSO :exec
-insert into sso_identities (tenant_id, issuer, subject, user_id)
-values (@tenant_id, @issuer, @subject, @user_id)
-on conflict (tenant_id, issuer, subject) do update set signed_in_at = now();
+insert into sso_identities (tenant_id, issuer, subject, user_id, email)
+values (@tenant_id, @issuer, @subject, @user_id, @email)
+on conflict (tenant_id, issuer, subject) do update set signed_in_at = now(), email = excluded.email;
 
 -- name: MemberByEmail :one
 select users.id, users.address as email, users.name, users.signed_in_at, memberships.role, memberships.created_at, memberships.seen_at,
@@ -211,7 +211,7 @@ where p.tenant_id = @tenant_id and p.agent_id = @agent_id and s.enabled and s.ma
 -- Another person lets programs act as the agent.
 update credentials
 set status = 'revoked',
-    error = @error,
+    error = case when grant_meta -> 'exchange' is null then @error::text else @exchange_error::text end,
     upstream = null,
     lease_id = null,
     lease_until = null,
@@ -233,7 +233,7 @@ where tenant_id = @tenant_id;
 
 -- name: DeleteManagedAccounts :many
 delete from credentials
-where tenant_id = @tenant_id and member_id is not null
+where tenant_id = @tenant_id and member_id is not null and grant_meta -> 'exchange' is null
 returning connector_id;
 
 -- name: RenewManagedAccounts :many
@@ -248,7 +248,7 @@ set status = 'active',
     retry_at = null,
     version = version + 1,
     updated_at = now()
-where tenant_id = @tenant_id and member_id = @member_id and status in ('revoked', 'refresh_failed')
+where tenant_id = @tenant_id and member_id = @member_id and grant_meta -> 'exchange' is null and status in ('revoked', 'refresh_failed')
 returning connector_id;
 
 -- name: AddManagedAccount :execrows

@@ -1,8 +1,8 @@
 -- Live processes, and cleanup after dead ones.
 
 -- name: RecordHeartbeat :exec
-insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names)
-values (@id, @keyset_generation, @kek, true, true, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names, token_exchange)
+values (@id, @keyset_generation, @kek, true, true, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
@@ -10,7 +10,8 @@ set steady_since = case when instances.beat_at < now() - interval '4 seconds' th
     kek = excluded.kek,
     tenant_keys = true,
     user_passwords = true,
-    account_names = true;
+    account_names = true,
+    token_exchange = true;
 
 -- name: DeleteSilentInstances :exec
 -- A process without a row is dead for all others. After a gap in its own heartbeats a process deletes none for 6

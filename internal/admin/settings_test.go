@@ -86,6 +86,19 @@ func TestSettings_DownAfterIsSavedAndChecked(t *testing.T) {
 		want(t, http.StatusUnprocessableEntity, "Must be 1–100 failed syncs.", "Must be 1–10080 minutes.")
 }
 
+func TestSettings_TokenExchangeIsSaved(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	owner := d.signInAsRole(connectors.RoleOwner)
+	for _, value := range []string{"true", "false"} {
+		owner.submit("/settings", url.Values{"name": {"Acme"}, "token_exchange": {value}}).want(t, http.StatusOK, "Settings saved.", `value="`+value+`" selected`)
+		owner.submit("/settings", url.Values{"name": {"Acme"}}) // a form without the field changes nothing
+		if self, err := d.Door().Self(t.Context()); err != nil || self.TokenExchange != (value == "true") {
+			t.Errorf("%+v, %v", self, err)
+		}
+	}
+}
+
 func TestSettings_RefuseInvalidResultsIsSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

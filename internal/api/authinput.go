@@ -36,6 +36,7 @@ type authInput struct {
 	Resource                 nullableText `json:"resource,omitempty" doc:"The resource parameter (RFC 8707). Empty: none is sent. Null: from metadata."`
 	TokenEndpointAuthMethod  *string      `json:"token_endpoint_auth_method,omitempty" doc:"none, client_secret_basic or client_secret_post. Empty: the best method in the metadata."`
 	AllowMissingPKCEMetadata *bool        `json:"allow_missing_pkce_metadata,omitempty" doc:"For oauth2: use PKCE even if the server's metadata does not list it."`
+	TokenExchange            *string      `json:"token_exchange,omitempty" doc:"For oauth2 with a credential per agent and an issuer: tokens come from token exchange (RFC 8693) for the agent's member, else for the agent. actor_token: a token of its own names the agent. act_claim: the claim act does. Empty: a person connects each account."`
 }
 
 // nullableText distinguishes null from an absent field.
@@ -78,6 +79,9 @@ func (a authInput) applyOAuth(o *connectors.OAuthSettings) {
 	setIfPresent(&o.TokenEndpoint, a.TokenEndpoint)
 	setIfPresent(&o.TokenEndpointAuthMethod, a.TokenEndpointAuthMethod)
 	setIfPresent(&o.AllowMissingPKCEMetadata, a.AllowMissingPKCEMetadata)
+	if a.TokenExchange != nil {
+		o.TokenExchange = connectors.TokenExchange(*a.TokenExchange)
+	}
 	if a.Scopes != nil {
 		o.Scopes = a.Scopes
 	}

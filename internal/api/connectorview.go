@@ -67,6 +67,7 @@ type authJSON struct {
 	TokenEndpointAuthMethod  string   `json:"token_endpoint_auth_method,omitempty"`
 	AllowMissingPKCEMetadata bool     `json:"allow_missing_pkce_metadata,omitempty"`
 	Algorithm                string   `json:"algorithm,omitempty"`
+	TokenExchange            string   `json:"token_exchange,omitempty" doc:"actor_token or act_claim. Absent: a person connects each account."`
 }
 
 type connectorErrorJSON struct {
@@ -150,6 +151,7 @@ func viewAuth(c connectors.Connector) authJSON {
 		TokenEndpointAuthMethod:  o.TokenEndpointAuthMethod,
 		AllowMissingPKCEMetadata: o.AllowMissingPKCEMetadata,
 		Algorithm:                o.Algorithm,
+		TokenExchange:            string(o.TokenExchange),
 	}
 }
 

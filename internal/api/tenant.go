@@ -28,6 +28,7 @@ type tenantJSON struct {
 	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider."`
 
 	RefuseInvalidResults bool `json:"refuse_invalid_results" doc:"Whether a result that does not match its tool's output schema becomes an error for agents."`
+	TokenExchange        bool `json:"token_exchange" doc:"Whether connectors may get tokens by token exchange: an authorization server of an admin's choice learns of members and agents."`
 
 	CallsPerMinute    int `json:"calls_per_minute" doc:"The owner's limit on calls of all agents together. 0: the operator's limit."`
 	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, per UTC day."`
@@ -50,6 +51,7 @@ type tenantPatch struct {
 
 	SecondFactorRequired *bool `json:"second_factor_required,omitempty"`
 	RefuseInvalidResults *bool `json:"refuse_invalid_results,omitempty"`
+	TokenExchange        *bool `json:"token_exchange,omitempty" doc:"Turning it off deletes accounts from token exchange and the signing keys. Turned on again, a new key signs."`
 
 	CallsPerMinute *int `json:"calls_per_minute,omitempty" minimum:"0" maximum:"1000000" doc:"At most most_calls_per_minute, if set. 0: that limit."`
 	CallsPerDay    *int `json:"calls_per_day,omitempty" minimum:"0" maximum:"1000000000" doc:"Likewise."`
@@ -64,6 +66,7 @@ func (p tenantPatch) toChange() auth.TenantChange {
 	c := auth.TenantChange{
 		Name: p.Name, HistoryDays: p.HistoryDays, SecondFactorRequired: p.SecondFactorRequired, CallsPerMinute: p.CallsPerMinute, CallsPerDay: p.CallsPerDay,
 		DownAfterFailures: p.DownAfterFailures, DownAfterMinutes: p.DownAfterMinutes, RefuseInvalidResults: p.RefuseInvalidResults,
+		TokenExchange: p.TokenExchange,
 	}
 	if p.CallHistory != nil {
 		history := connectors.CallHistory(*p.CallHistory)
@@ -100,6 +103,7 @@ func viewTenant(t connectors.Tenant, retentionDays int, since *time.Time) tenant
 
 		SecondFactorRequired: t.SecondFactorRequired,
 		RefuseInvalidResults: t.RefuseInvalidResults,
+		TokenExchange:        t.TokenExchange,
 
 		CallsPerMinute:    t.Quota.PerMinute,
 		CallsPerDay:       t.Quota.PerDay,

@@ -91,8 +91,6 @@ var SeparateReads = map[string]string{
 	"toolsync.run.explainMissing":                "the credentials of the connector only tell what to leave out of the server's words; one that is gone meanwhile is no secret of it any more",
 	"toolcall.Executor.Approval":                 "what may be seen is decided after the call was found, and the call is read again for it",
 	"toolcall.Executor.ListPendingApprovals":     "who may see arguments is read after them, so that a permission that ended hides them",
-	"toolcall.Executor.recheckApproval":          "as recheckQuery",
-	"toolcall.Executor.recheckPolicy":            "as recheckQuery",
 	"toolcall.approvals.reloadOrder":             "as recheckQuery",
 	"toolcall.approvals.restoreOrder":            "as recheckQuery",
 	"toolcall.approvals.waitForClaim":            "it polls, and the last state counts",
@@ -101,6 +99,5 @@ var SeparateReads = map[string]string{
 	"toolcall.callLimits.publishUses":            "each part of the counts is of its own process",
 	"toolcall.callLimits.refundApproval":         "as recheckQuery",
 	"toolcall.callRecorder.reportEnded":          "as recheckQuery",
-	"toolcall.definitionAges.checkDefinitionAge": "as recheckQuery; it asks the server in between",
 	"toolcall.requestSender.recheckQuery":        "a call is checked again at each step",
 }

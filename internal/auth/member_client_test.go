@@ -164,7 +164,7 @@ func TestProgram_LastsWhileMemberSignsInBySSO(t *testing.T) {
 	w.singleSignOn(t, w.Tenant, new(w.person(t, connectors.RoleOwner).UserID))
 	signIn := func() {
 		t.Helper()
-		if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID); err != nil {
+		if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: "https://login.example.com", ID: "m"}, m.UserID, m.Email); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,6 +31,7 @@ type TenantChange struct {
 
 	SecondFactorRequired *bool // for members without single sign-on
 	RefuseInvalidResults *bool // of tool calls, by the tool's output schema
+	TokenExchange        *bool // connectors may name members and agents to authorization servers
 
 	CallsPerMinute *int // of all agents together, below the operator's limit; 0: that limit
 	CallsPerDay    *int // of all agents together, below the operator's limit; 0: that limit
@@ -97,6 +98,9 @@ func (s *Service) ChangeTenant(ctx context.Context, a Actor, c TenantChange) err
 			return err
 		}
 		if err := refuseInvalidResults(ctx, tx, a, before, c.RefuseInvalidResults); err != nil {
+			return err
+		}
+		if err := allowTokenExchange(ctx, tx, a, before, c.TokenExchange); err != nil {
 			return err
 		}
 		return setDefaults(ctx, tx, a, before, c.Defaults)
@@ -190,6 +194,13 @@ func refuseInvalidResults(ctx context.Context, tx *store.Tenant, a Actor, before
 		return nil
 	}
 	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.RefuseInvalidResults(ctx, *refuse) })
+}
+
+func allowTokenExchange(ctx context.Context, tx *store.Tenant, a Actor, before connectors.Tenant, allow *bool) error {
+	if allow == nil || *allow == before.TokenExchange {
+		return nil
+	}
+	return changeTenant(ctx, tx, a.Event("tenant.configure", before.Slug), func() error { return tx.Accounts().SetTokenExchange(ctx, *allow) })
 }
 
 // changeTenant applies a change of settings and audits it.

@@ -15,6 +15,8 @@ import (
 // Mount adds the endpoints for clients. The pages are in package admin.
 func (s *Server) Mount(r chi.Router) {
 	r.Get(metadataPath, s.serveMetadata)
+	r.Get(issuerPath+discoveryPath, s.adaptHandler(s.serveIssuer))
+	r.Get(issuerPath+keysPath, s.adaptHandler(s.serveKeys))
 	r.Post(registerPath, s.adaptHandler(s.serveRegistration))
 	r.Post(tokenPath, s.adaptHandler(s.serveToken))
 	r.Post(revokePath, s.adaptHandler(s.serveRevocation))

@@ -46,7 +46,7 @@ func (w *company) configure(tenant connectors.TenantID, managed bool) {
 
 func (w *company) bind(tenant connectors.TenantID, who auth.Actor, subject string) {
 	w.t.Helper()
-	if err := w.St.Tenant(tenant).SSO().BindSSOSubject(w.t.Context(), store.SSOSubject{Issuer: w.site.URL, ID: subject}, *who.UserID); err != nil {
+	if err := w.St.Tenant(tenant).SSO().BindSSOSubject(w.t.Context(), store.SSOSubject{Issuer: w.site.URL, ID: subject}, *who.UserID, who.Email); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -256,7 +256,7 @@ func TestWhoMaySignInNoMoreKeepsNoProgram(t *testing.T) {
 		}
 	}
 	w.ada.BySSO = true
-	if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID); err != nil {
+	if err := w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "ada"}, *w.ada.UserID, w.ada.Email); err != nil {
 		t.Fatal(err)
 	}
 	agents, members := w.signedIn(client), w.acting(client, connectors.ScopeAdmin)

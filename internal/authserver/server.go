@@ -8,6 +8,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/limit"
 	"patchbay/internal/store"
 )
@@ -64,6 +65,8 @@ type Server struct {
 	checkURL  func(raw string) (*url.URL, error)
 	exchanges *limit.Rate[connectors.AgentWorkloadID]
 	signIns   *limit.Rate[connectors.UserID] // by identity assertions
+
+	publicKeys *credentials.PublicKeys
 }
 
 // New makes a Server.
@@ -81,5 +84,7 @@ func New(o Options) *Server {
 		signIns:   limit.NewRate[connectors.UserID](maxExchangesPerMinute/time.Minute.Seconds(), maxExchangesPerMinute),
 		documents: newDocuments(o.HTTP, o.CheckURL, o.Now),
 		renewals:  limit.NewRate[connectors.AgentClientID](maxRenewalsPerMinute/time.Minute.Seconds(), maxRenewalsPerMinute),
+
+		publicKeys: credentials.NewPublicKeys(o.Store),
 	}
 }

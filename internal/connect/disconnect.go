@@ -30,8 +30,11 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 	}
 	p.account = account
 	old, unread := b.store.Vault(p.tenant).NamedGrant(ctx, p.connector.ID, p.agentID(), p.account)
+	absent := fault.Is(unread, fault.NotFound)
 	switch {
-	case fault.Is(unread, fault.NotFound):
+	case absent && p.isExchanged():
+		p.account = connectors.DefaultAccount
+	case absent:
 		return fault.Errorf(fault.NotFound, "No account connected.")
 	case fault.Is(unread, fault.Conflict): // several
 		return unread
@@ -39,6 +42,11 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 		p.account = old.Name
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
+		if absent {
+			if err := addExchangedAccount(ctx, tx, p); err != nil {
+				return err
+			}
+		}
 		was, err := tx.LockAndReadState(ctx, p.auditSubject())
 		if err != nil {
 			return err
@@ -60,6 +68,9 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 	if err != nil {
 		return err
 	}
+	if absent {
+		return nil
+	}
 	if unread != nil { // an unreadable grant can still be deleted
 		b.log.WarnContext(ctx, "grant not revoked", append(p.logAttrs(), slog.Any("error", unread))...)
 		return nil
@@ -73,6 +84,25 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 		b.log.WarnContext(ctx, "revoked grant not deleted", append(p.logAttrs(), slog.Any("error", err))...)
 	}
 	return nil
+}
+
+// isExchanged reports whether the account would be one from token exchange.
+func (p target) isExchanged() bool {
+	return p.connector.OAuth.TokenExchange != "" && p.agent != nil && (p.account == "" || p.account == connectors.DefaultAccount)
+}
+
+// addExchangedAccount stores an account without a token, so that a person can disconnect it before the first call.
+func addExchangedAccount(ctx context.Context, tx *store.Tenant, p target) error {
+	subject, err := tx.Accounts().ExchangeSubject(ctx, p.agent.ID, p.connector.ID)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Errorf(fault.NotFound, "No account connected.")
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Accounts().AddExchangedAccount(ctx, store.NewExchangedAccount{
+		Connector: p.connector, AgentID: p.agent.ID, Member: subject.Member, Meta: store.GrantMeta{Exchange: p.connector.OAuth.TokenExchange},
+	})
 }
 
 // sameClient reports whether both grants have one server and client.

@@ -118,3 +118,23 @@ func TestFinish_RevokesReplacedGrantOfOtherClient(t *testing.T) {
 		t.Errorf("a dead grant was revoked %d times", n)
 	}
 }
+
+// A person may say no to token exchange before the first call.
+func TestDisconnect_BeforeTheFirstExchange(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
+	must(t, b.Door().Accounts().SetTokenExchange(t.Context(), true))
+	c := b.Connector(t, func(d *connectors.Draft) {
+		d.Auth.Type, d.CredentialMode = connectors.AuthOAuth2, connectors.CredentialPerAgent
+		d.OAuth = connectors.OAuthSettings{ClientID: "patchbay", Issuer: "https://login.example.com", TokenExchange: connectors.ExchangeActClaim}
+	})
+	personal, shared := b.Agent(t), b.Agent(t)
+	must(t, b.Door().Agents().MakePersonal(t.Context(), b.Member(t, connectors.RoleMember).UserID, personal.ID))
+	for _, agent := range []connectors.Agent{personal, shared} {
+		must(t, b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), agentRef(agent)))
+		if _, err := b.Door().Accounts().ExchangeSubject(t.Context(), agent.ID, c.ID); !fault.Is(err, fault.NotFound) || b.count(t, "credentials") != 0 {
+			t.Errorf("%s: %v, %d accounts", agent.Slug, err, b.count(t, "credentials"))
+		}
+		wantFault(t, b.broker.Disconnect(t.Context(), b.admin, ref(c.ID), agentRef(agent)), fault.NotFound, "")
+	}
+}

@@ -20,6 +20,8 @@ type OAuthSettings struct {
 	TokenEndpointAuthMethod  string   `json:"token_endpoint_auth_method,omitempty"`
 	AllowMissingPKCEMetadata bool     `json:"allow_missing_pkce_metadata,omitempty"`
 	Algorithm                string   `json:"algorithm,omitempty"` // of private_key_jwt; empty: the key's usual one
+
+	TokenExchange TokenExchange `json:"token_exchange,omitempty"`
 }
 
 // Bounds of what an admin sets.
@@ -60,7 +62,7 @@ func (s OAuthSettings) SameAuthServer(t OAuthSettings) bool {
 // normalized trims white space, writes internationalised hosts in xn-- form, and drops duplicate scopes. A client
 // id stays as entered: an authorization server compares its characters.
 func (s OAuthSettings) normalized() OAuthSettings {
-	for _, text := range []*string{&s.ClientID, &s.TokenEndpointAuthMethod, &s.Algorithm} {
+	for _, text := range []*string{&s.ClientID, &s.TokenEndpointAuthMethod, &s.Algorithm, (*string)(&s.TokenExchange)} {
 		*text = strings.TrimSpace(*text)
 	}
 	for _, address := range []*string{&s.Issuer, &s.AuthorizationEndpoint, &s.TokenEndpoint} {
@@ -95,6 +97,7 @@ var oauthFields = []struct {
 	{"authorization_endpoint", []AuthType{AuthOAuth2}, func(s OAuthSettings) bool { return s.AuthorizationEndpoint != "" }},
 	{"allow_missing_pkce_metadata", []AuthType{AuthOAuth2}, func(s OAuthSettings) bool { return s.AllowMissingPKCEMetadata }},
 	{"algorithm", []AuthType{AuthPrivateKeyJWT}, func(s OAuthSettings) bool { return s.Algorithm != "" }},
+	{"token_exchange", []AuthType{AuthOAuth2}, func(s OAuthSettings) bool { return s.TokenExchange != "" }},
 }
 
 // For returns the settings that apply to an auth type. A form has fields for all.
@@ -103,9 +106,9 @@ func (s OAuthSettings) For(t AuthType) OAuthSettings {
 	case AuthOAuth2:
 		s.Algorithm = ""
 	case AuthClientCredentials:
-		s.AuthorizationEndpoint, s.AllowMissingPKCEMetadata, s.Algorithm = "", false, ""
+		s.AuthorizationEndpoint, s.AllowMissingPKCEMetadata, s.Algorithm, s.TokenExchange = "", false, "", ""
 	case AuthPrivateKeyJWT:
-		s.AuthorizationEndpoint, s.AllowMissingPKCEMetadata, s.TokenEndpointAuthMethod = "", false, ""
+		s.AuthorizationEndpoint, s.AllowMissingPKCEMetadata, s.TokenEndpointAuthMethod, s.TokenExchange = "", false, "", ""
 	default:
 		return OAuthSettings{}
 	}
@@ -139,6 +142,9 @@ func (c *validation) checkOAuth(d Draft) {
 	}
 	if s.Algorithm != "" {
 		checkOneOf(c, "auth.algorithm", s.Algorithm, KeyAlgorithms...)
+	}
+	if s.TokenExchange != "" && t == AuthOAuth2 {
+		c.checkTokenExchange(d)
 	}
 }
 

@@ -22,6 +22,7 @@ type Tenant struct {
 
 	SecondFactorRequired bool // for members, except with single sign-on
 	RefuseInvalidResults bool // of tool calls: structured content must fit the tool's output schema
+	TokenExchange        bool // connectors may name members and agents to authorization servers
 
 	Sample              bool // of `patchbay seed`
 	FirstStepsDismissed bool // the checklist on the home page

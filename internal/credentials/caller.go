@@ -63,8 +63,12 @@ func servesCaller(agent connectors.AgentID, member connectors.UserID, caller con
 }
 
 func newManagedError(c connectors.Connector) error {
-	f := fault.Errorf(fault.Denied, "The agent's account for %q comes from its member's sign-in, so it serves only that member and the agent's own programs. "+
-		"Ask the member to run this, or use another agent.", c.Name)
+	format := "The agent's account for %q comes from its member's sign-in, so it serves only that member and the agent's own programs. " +
+		"Ask the member to run this, or use another agent."
+	if c.OAuth.TokenExchange != "" {
+		format = "The agent's account for %q acts as its member, so it serves only that member and the agent's own programs. Ask the member to run this, or use another agent."
+	}
+	f := fault.Errorf(fault.Denied, format, c.Name)
 	f.Code = "managed_account"
 	return f.WithType(TypeManagedAccount)
 }

@@ -12,6 +12,7 @@
 //	client_credentials, private_key_jwt    a machine: stored secret or key (machine.go), or the JWT of the workload that Patchbay
 //	                                       runs as (workload.go)
 //	oauth2, managed                        a member's sign-in at the organisation's provider (managed.go)
+//	oauth2, token exchange                 Patchbay's own assertion of the member and the agent (exchange.go)
 //
 // All refresh in the same way (refresh.go):
 //

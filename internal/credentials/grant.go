@@ -20,7 +20,10 @@ func (r *Resolver) resolveGrant(
 ) (*Credential, error) {
 	return r.refreshIfDue(ctx, tenant, c, caller, func() (store.Grant, error) {
 		g, err := r.store.Vault(tenant).NamedGrant(ctx, c.ID, of.Agent, of.Name)
-		if fault.Is(err, fault.NotFound) && of.Name == "" && r.canBeManaged(c, of.Agent) {
+		switch {
+		case r.isExchanged(c, of.Agent):
+			g, err = r.findExchangedAccount(ctx, tenant, c, of, caller, g, err)
+		case fault.Is(err, fault.NotFound) && of.Name == "" && r.canBeManaged(c, of.Agent):
 			g, err = r.addManagedAccount(ctx, tenant, c, *of.Agent, caller)
 		}
 		return g, explainSeveral(c, of.Agent, err)
@@ -43,7 +46,14 @@ func (r *Resolver) ResolveAgain(ctx context.Context, tenant connectors.TenantID,
 func (r *Resolver) refreshIfDue(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, caller *connectors.Caller, read func() (store.Grant, error),
 ) (*Credential, error) {
-	g, err := read()
+	readIssued := func() (store.Grant, error) {
+		g, err := read()
+		if err == nil {
+			err = r.checkIssue(c, g)
+		}
+		return g, err
+	}
+	g, err := readIssued()
 	refused := func() bool {
 		return err == nil && g.Member != nil && caller != nil && isUsable(c, g.Credential) &&
 			(g.AgentID == nil || !servesCaller(*g.AgentID, *g.Member, *caller))
@@ -56,25 +66,36 @@ func (r *Resolver) refreshIfDue(
 			return nil, err
 		}
 	}
-	if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
+	if err == nil && caller == nil && namesMember(g) { // a sync uses a valid token, and requests none
+		if !isTokenValid(g, r.now(), 0) {
+			return nil, nil
+		}
+	} else if err == nil && isUsable(c, g.Credential) && r.canRefresh(g) && isDue(g, r.now()) {
 		g, err = r.refreshInTime(ctx, tenant, c, g)
 		if fault.Is(err, fault.NotFound) {
-			g, err = read()
+			g, err = readIssued()
 		}
 		if refused() { // another account took its place meanwhile
 			return nil, newManagedError(c)
 		}
 	}
-	return r.newUsableGrant(c, g, err)
+	u, err := r.newUsableGrant(c, g, err)
+	if u != nil {
+		u.forSync = caller == nil
+	}
+	return u, err
 }
 
 // ForceRefresh refreshes a token that the resource refused with 401. version is that of the refused Credential: a
 // newer stored token of the same account is returned without a request. The same version is returned if it cannot be refreshed. A
-// failed refresh is an Unavailable fault.
+// failed refresh is an Unavailable fault. A sync asks [Credential.RequestsForCallsOnly] before.
 func (r *Resolver) ForceRefresh(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, id connectors.CredentialID, version int,
 ) (*Credential, error) {
 	g, err := r.store.Vault(tenant).GrantByID(ctx, id)
+	if err == nil {
+		err = r.checkIssue(c, g)
+	}
 	if err == nil && isUsable(c, g.Credential) && g.Version == version && r.canRefresh(g) {
 		g, err = r.refreshGrant(ctx, tenant, c, g)
 		switch {
@@ -106,8 +127,8 @@ func (r *Resolver) refuseGrant(
 }
 
 // RequestScopes handles a resource that asks for more scopes (403, insufficient_scope). A machine requests a token with all of them at
-// once, a managed account with those that are configured or published. A person has to reconnect, with all of them. After maxStepUps the credential
-// is marked as refused, as by MarkRefused with refusal.
+// once, a managed account with those that are configured or published, and token exchange with those that are configured alone. A person has to
+// reconnect, with all of them. After maxStepUps the credential is marked as refused, as by MarkRefused with refusal.
 func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID, u *Credential, scopes []string, refusal error) error {
 	c, meta := u.connector, u.meta
 	if u.Version == 0 {
@@ -115,6 +136,9 @@ func (r *Resolver) RequestScopes(ctx context.Context, tenant connectors.TenantID
 	}
 	if meta.StepUps >= maxStepUps {
 		return r.MarkRefused(ctx, tenant, u, reasonTooManyStepUps, refusal)
+	}
+	if meta.Exchange != "" {
+		return fault.Errorf(fault.Conflict, "%q asks for more scopes. An admin can add them to the connector's settings.", c.Name)
 	}
 	meta.WantedScopes, meta.StepUps = oauth.UnionScopes(u.scopes, append(meta.WantedScopes, scopes...)), meta.StepUps+1
 	if !isMachine(c.Auth.Type) && u.member == nil {
@@ -161,7 +185,7 @@ func (r *Resolver) newUsableGrant(c connectors.Connector, g store.Grant, err err
 
 // canRefresh reports whether a new token can be requested.
 func (r *Resolver) canRefresh(g store.Grant) bool {
-	if isMachine(g.Type) || g.Member != nil {
+	if isMachine(g.Type) || isIssued(g) {
 		return r.oauth != nil
 	}
 	return r.oauth != nil && !g.Tokens.RefreshToken.Empty()
@@ -171,7 +195,7 @@ func (r *Resolver) canRefresh(g store.Grant) bool {
 // resource knows; but a managed account ends with the provider's consent.
 func isTokenValid(g store.Grant, now time.Time, margin time.Duration) bool {
 	return !g.Tokens.AccessToken.Empty() &&
-		(g.ExpiresAt == nil || g.Tokens.Meta.ExpiryAssumed && g.Member == nil || now.Add(margin).Before(*g.ExpiresAt))
+		(g.ExpiresAt == nil || g.Tokens.Meta.ExpiryAssumed && !isIssued(g) || now.Add(margin).Before(*g.ExpiresAt))
 }
 
 // isDue reports whether it is time to refresh: within the last fifth of the token's life, at least one and at

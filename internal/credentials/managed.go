@@ -118,19 +118,39 @@ func (r *Resolver) findManagedPeer(
 		// Without it the provider and the server could give us a token for another server, which this one then gets.
 		return oauth.Peer{}, nil, &oauth.Error{Step: oauth.StepResource, Kind: oauth.KindRefused, Detail: "the server's metadata names no resource"}
 	}
-	own := oauth.Registration{ClientID: c.OAuth.ClientID}
-	if own.ClientID != "" {
-		if err := r.store.Vault(tenant).ClientSecretFits(ctx, c, server.Issuer); err != nil && !fault.Is(err, fault.NotFound) {
-			return oauth.Peer{}, nil, err
-		}
-	}
-	registrable := server
-	registrable.RegistrationEndpoint = "" // the provider has to know the client's id
-	client, err := r.oauth.Register(ctx, oauth.RegisterRequest{Server: registrable, Configured: own, DocumentURL: r.clientDocument})
+	client, err := r.findKnownClient(ctx, tenant, c, server)
 	if err != nil {
 		return oauth.Peer{}, nil, err
 	}
 	return oauth.Peer{Server: server, Client: client, Resource: found.Resource}, found, nil
+}
+
+// findKnownClient returns our client at an authorization server, without its secret: a client that others know by its id.
+func (r *Resolver) findKnownClient(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, server oauth.Metadata,
+) (oauth.Registration, error) {
+	own := oauth.Registration{ClientID: c.OAuth.ClientID}
+	if own.ClientID != "" {
+		if err := r.store.Vault(tenant).ClientSecretFits(ctx, c, server.Issuer); err != nil && !fault.Is(err, fault.NotFound) {
+			return oauth.Registration{}, err
+		}
+	}
+	server.RegistrationEndpoint = ""
+	return r.oauth.Register(ctx, oauth.RegisterRequest{Server: server, Configured: own, DocumentURL: r.clientDocument})
+}
+
+// addClientSecret adds the secret of the connector's client, if it has one.
+func (r *refreshRun) addClientSecret(ctx context.Context, peer *oauth.Peer) error {
+	if peer.Client.Source != oauth.SourceConfigured {
+		return nil
+	}
+	text, err := r.vault.ClientSecret(ctx, r.connector, peer.Server.Issuer)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	own := oauth.Registration{ClientID: peer.Client.ClientID, ClientSecret: oauth.Secret(text.Reveal())}
+	peer.Client, err = r.oauth.Register(ctx, oauth.RegisterRequest{Server: peer.Server, Configured: own})
+	return err
 }
 
 func newManagedMeta(p oauth.Peer) store.GrantMeta {
@@ -162,15 +182,8 @@ func (r *refreshRun) requestManagedToken(ctx context.Context, g store.Grant) (st
 	if err := r.checkPinned(ctx, peer.Server.Issuer); err != nil {
 		return g.Tokens, err
 	}
-	if peer.Client.Source == oauth.SourceConfigured {
-		text, err := r.vault.ClientSecret(ctx, r.connector, peer.Server.Issuer)
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return g.Tokens, err
-		}
-		own := oauth.Registration{ClientID: peer.Client.ClientID, ClientSecret: oauth.Secret(text.Reveal())}
-		if peer.Client, err = r.oauth.Register(ctx, oauth.RegisterRequest{Server: peer.Server, Configured: own}); err != nil {
-			return g.Tokens, err
-		}
+	if err := r.addClientSecret(ctx, &peer); err != nil {
+		return g.Tokens, err
 	}
 	if peer.Proof, err = proofKey(g.Tokens); err != nil {
 		return g.Tokens, err

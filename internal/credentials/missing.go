@@ -122,6 +122,8 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 		return explainSeveralForSync(c, err)
 	case isShared && hasToken(c.Auth.Type):
 		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
+	case cred.Syncs && cred.Member != nil && c.OAuth.TokenExchange != "" && isUsable(c, cred):
+		return newCredentialRequired("Syncs of the connector %q use the account %s, which has no valid token now. Only calls of its member request one: choose the account of an agent without a member for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	case cred.Syncs && (!isShared || connectors.GivenName(cred.Name) != ""):
 		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	default:
@@ -166,9 +168,11 @@ func (r *Resolver) explainGrant(c connectors.Connector, agent *connectors.AgentI
 	switch {
 	case g.Type != c.Auth.Type, g.Origin != c.CredentialOrigin():
 		return NewMissingError(c, agent)
+	case cause == "" && namesMember(g):
+		return newCredentialRequired("The agent's account at %q has no valid token now. Only calls of its member and the agent's own programs request one.", c.Name)
 	case cause == "": // reconnected meanwhile
 		return newNotRenewed(c, store.Grant{Tokens: g.Tokens}, nil)
-	case g.Member != nil:
+	case isIssued(g):
 		return addGrantSaid(newCredentialRequired("The agent's account at %q can't be used: %s", c.Name, toClause(cause)), g)
 	case isMachine(c.Auth.Type):
 		return addGrantSaid(newCredentialRequired("The connector %q can't sign in: %s", c.Name, toClause(cause)), g)

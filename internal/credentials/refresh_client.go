@@ -17,6 +17,8 @@ func (r *refreshRun) requestToken(ctx context.Context, g store.Grant) (store.Gra
 	switch {
 	case isMachine(g.Type):
 		return r.requestMachineToken(ctx, r.tenant, r.connector, g.Tokens)
+	case g.Tokens.Meta.Exchange != "":
+		return r.requestExchangedToken(ctx, g)
 	case g.Member != nil:
 		return r.requestManagedToken(ctx, g)
 	}

@@ -33,6 +33,9 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 	if !ok {
 		return refreshFailure{delay: localDelay(refusal)}
 	}
+	if g.Tokens.Meta.Exchange != "" {
+		return refreshFailure{delay: store.Delay{Because: exchangeReason(failed), Wait: exchangeDelay(failed)}}
+	}
 	if g.Member != nil {
 		if consequence, ok := classifyManaged(failed); ok {
 			return consequence

@@ -32,6 +32,7 @@ type Resolver struct {
 	refreshGroup taskGroup
 
 	workloads      map[string]config.WorkloadToken
+	issuers        string                                    // URL above those of the tenants' issuers; empty: none
 	clientDocument string                                    // URL of our client metadata; empty: none
 	unmanaged      *limit.Recent[managedServerID, time.Time] // until when a server counts as one without managed accounts
 }
@@ -57,6 +58,8 @@ type Options struct {
 	RefreshWait time.Duration
 	// ClientDocument is the URL of our client metadata, our client id where a server supports them; empty: none.
 	ClientDocument string
+	// BaseURL is that of the program, below which the tenants' issuers are; empty: there is no token exchange.
+	BaseURL string
 	// WorkloadTokens are the operator's, by name.
 	WorkloadTokens map[string]config.WorkloadToken
 }
@@ -65,6 +68,9 @@ type Options struct {
 func NewRefreshing(o Options) *Resolver {
 	r := New(o.Store)
 	r.oauth, r.dialer, r.clientDocument, r.workloads = o.OAuth, o.Dialer, o.ClientDocument, o.WorkloadTokens
+	if o.BaseURL != "" {
+		r.issuers = o.BaseURL + IssuersPath
+	}
 	if o.Log != nil {
 		r.log = o.Log
 	}
@@ -97,6 +103,7 @@ type Credential struct {
 	scopes    []string
 	member    *connectors.UserID // of a managed account: its tokens come from that member's sign-in at the provider
 	workload  bool               // its tokens come from the operator's workload token
+	forSync   bool               // no call resolved it
 }
 
 // Account names an account at a connector.
@@ -110,6 +117,11 @@ type Account struct {
 func (r *Resolver) Headers(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) ([]Header, error) {
 	if c.Auth.Type == connectors.AuthNone {
 		return nil, nil
+	}
+	if exchanged, err := r.wouldExchange(ctx, tenant, c, of); err != nil {
+		return nil, err
+	} else if exchanged { // as the agent, which the gateway governs
+		return nil, fault.Errorf(fault.Conflict, "%q signs in by token exchange, which only works through the gateway.", c.Name)
 	}
 	u, err := r.ResolveFor(ctx, tenant, c, of, connectors.Caller{})
 	switch {

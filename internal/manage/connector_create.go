@@ -75,6 +75,10 @@ func (r *Registry) checkDraft(d connectors.Draft, s connectors.Secret, needed bo
 func (r *Registry) insertConnector(
 	ctx context.Context, a auth.Actor, d connectors.Draft, s connectors.Secret, and ...func(*store.Tenant, connectors.Connector) error,
 ) (c connectors.Connector, err error) {
+	makeSigningKey, err := r.planTokenExchange(ctx, a, connectors.Draft{}, d)
+	if err != nil {
+		return connectors.Connector{}, err
+	}
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
 		if err := r.checkConnectorLimit(ctx, tx.Connectors()); err != nil {
 			return err
@@ -90,7 +94,7 @@ func (r *Registry) insertConnector(
 		if c, err = setDraftParts(ctx, tx.Connectors(), c, d); err != nil {
 			return err
 		}
-		for _, more := range and {
+		for _, more := range append(and, func(tx *store.Tenant, _ connectors.Connector) error { return makeSigningKey(tx) }) {
 			if err := more(tx, c); err != nil {
 				return err
 			}

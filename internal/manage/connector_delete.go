@@ -25,6 +25,11 @@ func (r *Registry) DeleteConnector(ctx context.Context, a auth.Actor, ref connec
 		if err := tx.Connectors().Delete(ctx, c.ID); err != nil {
 			return err
 		}
+		if c.OAuth.TokenExchange != "" {
+			if err := tx.Accounts().DeleteIssuedAccounts(ctx, c.ID); err != nil {
+				return err
+			}
+		}
 		e := a.Event("connector.delete", c.Slug)
 		e.Detail = map[string]any{"connector_id": c.ID.String(), "name": c.Name, "url": c.URL}
 		return tx.RecordChange(ctx, e, before, store.ConnectorState(c.ID))

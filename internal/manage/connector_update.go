@@ -63,6 +63,10 @@ func (r *Registry) updateOnce(
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
+	makeSigningKey, err := r.planTokenExchange(ctx, a, connectors.DraftOf(old), d)
+	if err != nil {
+		return connectors.Connector{}, nil, err
+	}
 	version := old.Version
 	if change.Version != 0 {
 		version = change.Version
@@ -104,10 +108,11 @@ func (r *Registry) updateOnce(
 		if c, err = setDraftParts(ctx, tx.Connectors(), c, d); err != nil {
 			return err
 		}
-		if !old.OAuth.Equal(c.OAuth) {
-			if err := tx.Accounts().RenewMachineTokens(ctx, c.ID); err != nil {
-				return err
-			}
+		if err := endOutdatedTokens(ctx, tx, old, c); err != nil {
+			return err
+		}
+		if err := makeSigningKey(tx); err != nil {
+			return err
 		}
 		notices = dropped.buildNotices(old, c, s)
 		e := a.Event("connector.update", c.Slug)

@@ -14,6 +14,7 @@
 //	Client.Revoke ──────────── RFC 7009
 //
 //	Client.ClientCredentials ─ no person: secret or private key ─► Token
+//	Client.ExchangeToken ───── a subject's assertion, which a SigningKey signs, and its actor's (RFC 8693) ─► Token
 //	ProofKey ───────────────── binds tokens where the server offers it (RFC 9449); its Client proves each request
 //
 // Every document is untrusted, and its URLs may name hosts that must not be contacted. So each URL is checked before it is

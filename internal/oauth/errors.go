@@ -20,6 +20,7 @@ const (
 	StepClientCredentials Step = "client_credentials"   // client → token
 	StepIdentity          Step = "identity"             // token of a sign-in → identity assertion
 	StepAssertion         Step = "assertion"            // JWT → token
+	StepTokenExchange     Step = "token_exchange"       // subject's assertion → token
 	StepRevoke            Step = "revoke"               // RFC 7009
 	StepUserinfo          Step = "userinfo"             // OpenID Connect Core section 5.3
 )

@@ -50,7 +50,7 @@ type IdentityAssertion struct {
 // MCP server.
 func (c *Client) ExchangeIdentity(ctx context.Context, p Peer, r IdentityRequest) (IdentityAssertion, error) {
 	form := url.Values{
-		"grant_type":           {"urn:ietf:params:oauth:grant-type:token-exchange"},
+		"grant_type":           {GrantTokenExchange},
 		"requested_token_type": {tokenTypeIdentity},
 		"subject_token":        {r.Subject.Reveal()},
 		"subject_token_type":   {string(r.SubjectType)},

@@ -70,13 +70,22 @@ func (c *Client) sendTokenRequest(ctx context.Context, step Step, p Peer, form u
 
 // requestNewToken is requestToken for a token that no earlier one precedes: it is bound to a new key where the server offers it.
 func (c *Client) requestNewToken(ctx context.Context, step Step, p Peer, form url.Values) (Token, error) {
-	if p.Proof == nil && p.Server.offersProofs() {
-		var err error
-		if p.Proof, err = NewProofKey(); err != nil {
-			return Token{}, &Error{Step: step, Kind: KindTemporary, Detail: "no key for proofs could be made", Err: err}
-		}
+	if failure := p.addNewProof(step); failure != nil {
+		return Token{}, failure
 	}
 	return c.requestToken(ctx, step, p, form)
+}
+
+// addNewProof makes a key for a token that no earlier one precedes, where the server offers it.
+func (p *Peer) addNewProof(step Step) *Error {
+	if p.Proof != nil || !p.Server.offersProofs() {
+		return nil
+	}
+	var err error
+	if p.Proof, err = NewProofKey(); err != nil {
+		return &Error{Step: step, Kind: KindTemporary, Detail: "no key for proofs could be made", Err: err}
+	}
+	return nil
 }
 
 // tokenTransport sends the request of x/oauth2 by [Client.sendRequest] and keeps the response. x/oauth2 gets an

@@ -37,7 +37,7 @@ func (s *Service) admitMember(ctx context.Context, r Return, tenant connectors.T
 				return err
 			}
 		}
-		if err := tx.SSO().BindSSOSubject(ctx, who.Subject, m.UserID); err != nil {
+		if err := tx.SSO().BindSSOSubject(ctx, who.Subject, m.UserID, who.Email); err != nil {
 			return err
 		}
 		if settings.ManagedAccounts {

@@ -197,7 +197,12 @@ func (t Agents) IsAgentOfPrograms(ctx context.Context, user connectors.UserID, a
 
 // MakePersonal makes a person the owner of an agent.
 func (t Agents) MakePersonal(ctx context.Context, user connectors.UserID, agent connectors.AgentID) error {
-	return t.q.AddPersonalAgent(ctx, t.id, agent, user)
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		if err := tx.q.AddPersonalAgent(ctx, tx.id, agent, user); err != nil {
+			return err
+		}
+		return tx.deleteExchangedAccounts(ctx, &agent.UUID)
+	})
 }
 
 // OfAgentClient is an OAuth client, without the MACs of its tokens.

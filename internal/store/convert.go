@@ -14,7 +14,7 @@ func toTenant(r dbgen.Tenant) connectors.Tenant {
 		ID: r.ID, Slug: r.Slug, Name: r.Name, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 		CallHistory: r.CallHistory, BodyReaders: r.BodyReaders, ApprovalTimeout: time.Duration(r.ApprovalTimeoutS) * time.Second, HistoryDays: historyDays(r.HistoryDays),
 		DownAfter: connectors.DownAfter{Failures: int(r.DownAfterFailures), Minutes: int(r.DownAfterMinutes)},
-		Defaults:  toDefaults(r), SecondFactorRequired: r.SecondFactorRequired, RefuseInvalidResults: r.RefuseInvalidResults,
+		Defaults:  toDefaults(r), SecondFactorRequired: r.SecondFactorRequired, RefuseInvalidResults: r.RefuseInvalidResults, TokenExchange: r.TokenExchange,
 		Sample: r.Sample, FirstStepsDismissed: r.FirstStepsDismissedAt != nil,
 		Quota: toQuota(r.CallsPerMinute, r.CallsPerDay), MaxQuota: toQuota(r.MostCallsPerMinute, r.MostCallsPerDay),
 	}

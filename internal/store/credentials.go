@@ -75,8 +75,8 @@ func (t Connectors) SetCredential(ctx context.Context, c NewCredential) error {
 	})
 }
 
-// DeleteCredential deletes an agent's account with a name; empty: the only one. agent nil: the shared one. A managed account does not take its
-// place.
+// DeleteCredential deletes an agent's account with a name; empty: the only one. agent nil: the shared one. Neither a managed account nor one
+// from token exchange takes its place.
 func (t Connectors) DeleteCredential(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	name, err := t.chooseAccountName(ctx, id, agent, name)
 	if err != nil {
@@ -84,6 +84,9 @@ func (t Connectors) DeleteCredential(ctx context.Context, id connectors.Connecto
 	}
 	if agent != nil {
 		if err := t.q.RecordDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
+			return err
+		}
+		if err := t.q.RecordAgentDisconnected(ctx, id.UUID, t.id, *agent); err != nil {
 			return err
 		}
 	}

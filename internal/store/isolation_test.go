@@ -465,8 +465,8 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 		min      int // of methods
 		attempts map[string]attempt
 	}{
-		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, scimAttempts, accessRequestAttempts, workloadAttempts, auditStreamAttempts)},
-		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, namedVaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts, auditStreamVaultAttempts)},
+		{"Tenant", reflect.TypeFor[*store.Tenant](), 200, attempts(tenantAttempts, apiAttempts, accessAttempts, approvalAttempts, choiceAttempts, noticeAttempts, listenerAttempts, changeAttempts, clockAttempts, sweepAttempts, toolUseAttempts, auditAttempts, chainAttempts, exportAttempts, hourAttempts, curationAttempts, retentionAttempts, invitationAttempts, sessionAttempts, taskAttempts, settingsAttempts, stateAttempts, ssoAttempts, clientAttempts, accountAttempts, listAttempts, snapshotAttempts, revocationAttempts, registryAttempts, scimAttempts, accessRequestAttempts, workloadAttempts, auditStreamAttempts, exchangeAttempts)},
+		{"Vault", reflect.TypeFor[*store.Vault](), 10, attempts(vaultAttempts, namedVaultAttempts, approvalVaultAttempts, choiceVaultAttempts, webhookVaultAttempts, ssoVaultAttempts, revocationVaultAttempts, auditStreamVaultAttempts, exchangeVaultAttempts)},
 	} {
 		names := methodNames(door.methods)
 		if n := len(names); n < door.min || len(door.attempts) != n {
@@ -480,7 +480,7 @@ func TestIsolation_OutsiderFindsNothing(t *testing.T) {
 			}
 			found, err := try(t.Context(), o)
 			switch {
-			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name] || ownAPIs[name] || ownRegistries[name] || ownSCIM[name] || ownWorkloads[name] || ownAuditStreams[name]:
+			case ownWorld[name] || ownClock[name] || ownNotices[name] || ownStreams[name] || ownChanges[name] || ownHours[name] || ownHistory[name] || ownSSO[name] || ownClients[name] || ownAccounts[name] || ownLists[name] || ownAPIs[name] || ownRegistries[name] || ownSCIM[name] || ownWorkloads[name] || ownAuditStreams[name] || ownExchanges[name]:
 				if found || err != nil {
 					t.Errorf("%s.%s: the outsider found something (%v), or met an error: %v", door.name, name, found, err)
 				}

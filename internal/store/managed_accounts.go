@@ -91,7 +91,9 @@ const ReasonSharedAgent = "An admin's token, workload or program may act as this
 // endManagedAccounts ends an agent's managed accounts when a program may act as it. by is the member that authorized the program,
 // which keeps its own accounts; nil: an admin.
 func (t *tenant) endManagedAccounts(ctx context.Context, agent connectors.AgentID, by *connectors.UserID) error {
-	ended, err := t.q.EndManagedAccounts(ctx, dbgen.EndManagedAccountsParams{Error: ReasonSharedAgent, TenantID: t.id, AgentID: agent.UUID, ByMember: by})
+	ended, err := t.q.EndManagedAccounts(ctx, dbgen.EndManagedAccountsParams{
+		Error: ReasonSharedAgent, ExchangeError: ReasonSharedExchange, TenantID: t.id, AgentID: agent.UUID, ByMember: by,
+	})
 	for _, id := range ended {
 		err = t.notifyChange(err, "credential", id)
 	}

@@ -84,6 +84,8 @@ type GrantMeta struct {
 
 	Identity connectors.Identity `json:"identity,omitzero"` // of the account; zero: unknown
 
+	Exchange connectors.TokenExchange `json:"exchange,omitempty"` // tokens come from token exchange; empty: they do not
+
 	WantedScopes []string `json:"wanted_scopes,omitempty"` // scopes that the resource reported as missing, with the granted ones
 	StepUps      int      `json:"step_ups,omitempty"`      // how often
 }

@@ -53,6 +53,7 @@ func newOutsider(t *testing.T) outsider {
 	o.fillSCIM(t)
 	o.fillWorkloads(t)
 	o.fillAuditStreams(t)
+	o.fillExchanges(t)
 	return o
 }
 

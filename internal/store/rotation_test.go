@@ -32,7 +32,7 @@ func TestRotation_ResealsAndRetires(t *testing.T) {
 	want := []store.RotationStep{
 		store.KeyAdded, store.ReadersAwaited, store.KeyPromoted, store.ReadersAwaited, store.TenantKeysEnabled, store.ReadersAwaited,
 		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed,
-		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
+		store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.SecretsResealed, store.OldKeysRetired,
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Error(diff)

@@ -68,6 +68,7 @@ var sealedTables = []sealedTable{
 	{table: "sso_tokens", primaryKey: "user_id", adColumns: "issuer", ad: func(r sealedRow) secret.AD {
 		return ssoTokensAD(r.tenantID(), connectors.UserID{UUID: r.uuidColumn("user_id")}, r.textColumn("issuer"))
 	}},
+	{table: "signing_keys", primaryKey: "id", ad: func(r sealedRow) secret.AD { return signingKeyAD(r.tenantID(), r.uuidColumn("id")) }},
 	{table: "oauth_flows", primaryKey: "id", ad: func(r sealedRow) secret.AD { return flowAD(r.tenantID(), r.uuidColumn("id")) }},
 }
 

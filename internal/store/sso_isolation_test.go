@@ -133,7 +133,7 @@ var ssoAttempts = map[string]attempt{
 		return one(o.door.SSO().MemberByEmail(ctx, o.member.Email))
 	},
 	"SSO.BindSSOSubject": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.SSO().BindSSOSubject(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID)
+		return true, o.door.SSO().BindSSOSubject(ctx, store.SSOSubject{Issuer: o.subject.Issuer, ID: "mine"}, o.member.UserID, o.member.Email)
 	},
 	"SSO.JoinBySSO": func(ctx context.Context, o outsider) (bool, error) {
 		mine, err := o.door.SSO().JoinBySSO(ctx, store.NewMember{Email: o.member.Email, Name: "Mine", Role: connectors.RoleViewer})
@@ -171,7 +171,7 @@ func (o *outsider) fillSSO(t *testing.T) {
 		door.SSO().Save(ctx, given, "theirs"),
 		door.SSO().ClaimDomain(ctx, "theirs.example", "patchbay=theirs"),
 		door.SSO().VerifyDomain(ctx, "theirs.example", connectors.ProofOperator),
-		door.SSO().BindSSOSubject(ctx, o.subject, o.member.UserID),
+		door.SSO().BindSSOSubject(ctx, o.subject, o.member.UserID, o.member.Email),
 		door.SSO().SaveTokens(ctx, o.member.UserID, o.subject.Issuer, store.SSOTokens{IDToken: "theirs", TokenEndpoint: o.subject.Issuer + "/token"}),
 		door.SSO().Start(ctx, o.ssoFlow),
 	} {

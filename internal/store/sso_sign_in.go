@@ -67,9 +67,9 @@ func (t SSO) MemberByEmail(ctx context.Context, email string) (connectors.Member
 	return toMember(dbgen.MemberRow(row)), nil
 }
 
-// BindSSOSubject binds a subject to a member and records the sign-in. A member bound to another subject is a
+// BindSSOSubject binds a subject to a member and records the sign-in with the address that the provider confirmed. A member bound to another subject is a
 // Conflict.
-func (t SSO) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.UserID) error {
+func (t SSO) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.UserID, email string) error {
 	known, err := t.q.SSOSubject(ctx, t.id, cleanText(s.Issuer), user)
 	if found := rowError(err, "subject"); found != nil && !fault.Is(found, fault.NotFound) {
 		return found
@@ -77,7 +77,7 @@ func (t SSO) BindSSOSubject(ctx context.Context, s SSOSubject, user connectors.U
 	if err == nil && known != cleanText(s.ID) {
 		return fault.Errorf(fault.Conflict, "Your provider now uses this address for a different account. Ask an owner to remove the member, then sign in again.")
 	}
-	return t.q.BindSSO(ctx, dbgen.BindSSOParams{TenantID: t.id, Issuer: cleanText(s.Issuer), Subject: cleanText(s.ID), UserID: user})
+	return t.q.BindSSO(ctx, dbgen.BindSSOParams{TenantID: t.id, Issuer: cleanText(s.Issuer), Subject: cleanText(s.ID), UserID: user, Email: cleanText(normalizeEmail(email))})
 }
 
 // JoinBySSO makes a member after a sign-in at the tenant's provider. The new account has no password and opens

@@ -72,6 +72,7 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 		door.Connectors().SetClientSecret(t.Context(), y.oauth, "configured"),
 		door.Connectors().SetEnvironment(t.Context(), y.stdio, connectors.Environment{"TOKEN": "in the environment"}),
 		door.SSO().Save(t.Context(), connectors.SSO{Issuer: "https://login.example.com", ClientID: "patchbay", GroupsClaim: "groups"}, "a provider's client"),
+		door.Accounts().AddDueSigningKey(t.Context(), newSigningKey()),
 		door.SSO().SaveTokens(t.Context(), w.Member(t, connectors.RoleMember).UserID, "https://login.example.com", store.SSOTokens{IDToken: "an ID token"}),
 	} {
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"patchbay/internal/agentview"
+	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
@@ -35,6 +36,7 @@ const (
 type definitionAges struct {
 	o          *Options
 	authorizer *authorizer
+	sender     *callSender
 	syncTimes  syncTimes
 }
 
@@ -66,11 +68,28 @@ func (d *definitionAges) checkDefinitionAge(ctx context.Context, a *activeCall) 
 	if d.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || d.isYoungerThan(a, maxAge) {
 		return nil
 	}
-	err := d.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return d.resyncTools(ctx, a, maxAge) })
+	agent := d.findSyncAgent(ctx, a)
+	err := d.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return d.resyncTools(ctx, a, agent, maxAge) })
 	if err != nil {
 		return a.staleDefinitionRefusal(err)
 	}
 	return d.authorizer.recheckTool(ctx, a)
+}
+
+// findSyncAgent returns the call's agent if the sync before the call is to use its account; nil: the account for syncs. A sync requests no
+// token that names a member (token exchange), so the account for syncs may have none while the call has one.
+func (d *definitionAges) findSyncAgent(ctx context.Context, a *activeCall) *connectors.AgentID {
+	c, view := a.connector.Connector, a.request.View
+	if c.OAuth.TokenExchange == "" {
+		return nil
+	}
+	if _, err := d.sender.pool.Resolve(ctx, d.sender.sessionRequest(a)); err != nil {
+		return nil // the call fails for the same reason
+	}
+	if found, err := d.o.Credentials.ResolveForSync(ctx, view.Tenant.ID, c); err == nil && found != nil {
+		return nil
+	}
+	return &view.Agent.ID
 }
 
 func (a *activeCall) serverKey() serverKey {
@@ -91,13 +110,13 @@ func (d *definitionAges) isYoungerThan(a *activeCall, maxAge time.Duration) bool
 
 // resyncTools syncs the tools, unless another process has. Concurrent calls share one sync, which continues if
 // one of them is cancelled.
-func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, maxAge time.Duration) error {
+func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, agent *connectors.AgentID, maxAge time.Duration) error {
 	s := a.serverKey()
 	loaded := d.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Call, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resyncTimeout)
 		defer cancel()
-		return nil, d.resyncIfStale(ctx, s, maxAge)
+		return nil, d.resyncIfStale(ctx, s, agent, maxAge)
 	})
 	select {
 	case <-ctx.Done():
@@ -107,7 +126,7 @@ func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, maxAge 
 	}
 }
 
-func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, maxAge time.Duration) error {
+func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, agent *connectors.AgentID, maxAge time.Duration) error {
 	syncedAt, err := d.o.Store.Tenant(s.tenant).Tools().SyncedAt(ctx, s.connector)
 	if err != nil {
 		return err
@@ -120,7 +139,7 @@ func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, maxAge 
 		return err
 	}
 	start := d.o.Now()
-	if err := d.o.Resync(ctx, s.tenant, s.connector); err != nil {
+	if err := d.o.Resync(ctx, s.tenant, s.connector, agent); err != nil {
 		if !store.IsDatabaseUnavailable(err) { // after an outage the sync is repeated at once
 			d.syncTimes.recordFailure(s, d.o.Now(), err)
 		}

@@ -26,7 +26,7 @@ func newResyncBench(t *testing.T, resync func(b *bench, id connectors.ConnectorI
 	t.Helper()
 	syncs = &atomic.Int32{}
 	b = newBench(t, func(o *toolcall.Options) {
-		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID) error {
+		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID, _ *connectors.AgentID) error {
 			syncs.Add(1)
 			return resync(b, id)
 		}

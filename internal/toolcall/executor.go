@@ -28,8 +28,9 @@ type Options struct {
 	Instance    connectors.InstanceID // this process
 	BaseURL     string                // the public URL, without a trailing slash
 
-	// Resync syncs a connector's tools before a destructive call with an old definition; nil: no maximum age.
-	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID) error
+	// Resync syncs a connector's tools before a destructive call with an old definition, with the agent's account; nil: with the one for
+	// syncs. A nil function: there is no maximum age.
+	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID, *connectors.AgentID) error
 
 	// ConnectURL makes a link for connecting a missing account; empty or nil: there is none.
 	ConnectURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
@@ -90,8 +91,8 @@ func New(o Options) *Executor {
 	c.handles = &handleSealer{&o, c.mail, c.explainer}
 	c.progress = &progressSaver{o: &o, running: c.running}
 	c.authorizer = &authorizer{&o, c.explainer, c.validator}
-	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer}
 	c.sender = newCallSender(&o, c.running, c.explainer, c.progress)
+	c.definitions = &definitionAges{o: &o, authorizer: c.authorizer, sender: c.sender}
 	c.recorder = &callRecorder{o: &o, running: c.running, handles: c.handles, limits: c.limits}
 	announcer := &taskAnnouncer{&o, c.handles}
 	c.approvals = &approvals{&o, c.running, c.waiters, c.explainer, c.handles, c.mail, c.limits, c.sender, c.recorder, announcer}

@@ -14,6 +14,7 @@ import (
 //
 //	401                       refresh the token before its expiry and retry once
 //	401 again                 mark the credential as refused: a person has to reconnect
+//	401 of a member's token   from token exchange: only calls request the next one
 //	insufficient_scope        a machine client requests the missing scopes; else a person has to reconnect
 //
 // A refresh that fails temporarily fails the run and leaves the credential as it is.
@@ -28,7 +29,7 @@ func (r *run) listWithRefresh(ctx context.Context, a attempt) (mcp.ToolList, err
 		switch {
 		case wanted:
 			a, err = r.requestMissingScopes(ctx, a, scopes, e)
-		case e.HTTPStatus != http.StatusUnauthorized:
+		case e.HTTPStatus != http.StatusUnauthorized, a.credential.RequestsForCallsOnly():
 			return list, err
 		case renewed:
 			a, err = r.markRefused(ctx, a, refusedAgain, e)

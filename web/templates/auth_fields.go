@@ -29,6 +29,14 @@ func methodOptions(ctx context.Context) []Option {
 	return append([]Option{{"", i18n.T(ctx, "As advertised")}}, optionsFor(connectors.TokenAuthMethods)...)
 }
 
+func exchangeOptions(ctx context.Context) []Option {
+	return []Option{
+		{"", i18n.T(ctx, "A person connects each account")},
+		{string(connectors.ExchangeActorToken), i18n.T(ctx, "Token exchange, with a token for the agent")},
+		{string(connectors.ExchangeActClaim), i18n.T(ctx, "Token exchange, with the agent in the claim act")},
+	}
+}
+
 func optionsFor(values []string) []Option {
 	options := make([]Option, len(values))
 	for i, v := range values {
@@ -45,7 +53,7 @@ const (
 )
 
 var (
-	clientNames   = []string{"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer"}
+	clientNames   = []string{"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer", "auth.token_exchange"}
 	endpointNames = []string{
 		"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 		"auth.allow_missing_pkce_metadata",

@@ -72,7 +72,7 @@ type Failure struct {
 var connectorFields = []string{
 	"name", "slug", "description", "transport", "url", "command", "args", "cwd", "env", "headers", "credential_mode",
 	"auth.type", "auth.token", "auth.key", "auth.header", "auth.in", "server_url", "auth.username", "auth.password",
-	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer",
+	"auth.client_id", "auth.client_secret", "auth.private_key", "auth.algorithm", "auth.scopes", "auth.issuer", "auth.token_exchange",
 	"auth.authorization_endpoint", "auth.token_endpoint", "auth.resource", "auth.no_resource", "auth.token_endpoint_auth_method",
 	"auth.allow_missing_pkce_metadata",
 	"timeout_ms", "retry_attempts", "retry_backoff_ms", "connect_timeout_ms", "max_response_bytes", "stream_reconnects",

@@ -17,6 +17,7 @@ type SettingsPage struct {
 	Approvals    []Option                  // approval modes of new agents
 	Factors      []Option                  // members that need a second factor
 	Results      []Option                  // handling of results that do not fit their output schema
+	Exchanges    []Option                  // whether connectors may use token exchange
 	History      HistoryLimits
 	Keys         SealingKeysPanel
 	Quota        TenantQuota

@@ -17,6 +17,7 @@ func oauthValues(s connectors.OAuthSettings) map[string]string {
 		"auth.token_endpoint":             s.TokenEndpoint,
 		"auth.token_endpoint_auth_method": s.TokenEndpointAuthMethod,
 		"auth.algorithm":                  s.Algorithm,
+		"auth.token_exchange":             string(s.TokenExchange),
 		"auth.resource":                   "",
 	}
 	if s.Resource != nil {
@@ -39,6 +40,7 @@ func (p *DraftParser) readOAuth(ctx context.Context, s connectors.OAuthSettings)
 	p.readText("auth.token_endpoint", &s.TokenEndpoint)
 	p.readText("auth.token_endpoint_auth_method", &s.TokenEndpointAuthMethod)
 	p.readText("auth.algorithm", &s.Algorithm)
+	p.readText("auth.token_exchange", (*string)(&s.TokenExchange))
 	if p.Form.Values.Has("auth.scopes") {
 		s.Scopes = strings.Fields(p.Form.Text("auth.scopes"))
 	}

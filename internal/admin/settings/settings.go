@@ -13,6 +13,7 @@ import (
 	"patchbay/internal/admin/shell"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/i18n"
 	"patchbay/internal/respond"
 	"patchbay/web/templates"
@@ -32,6 +33,7 @@ func tenantForm(t connectors.Tenant, retentionDays int) templates.Form {
 	values := map[string]string{
 		"name": t.Name, "call_history": string(t.CallHistory), "body_readers": string(t.BodyReaders), "approval_timeout_s": strconv.Itoa(int(t.ApprovalTimeout.Seconds())),
 		"history_days": days, "second_factor": factorValue(t.SecondFactorRequired), "invalid_results": invalidResultsValue(t.RefuseInvalidResults),
+		"token_exchange":      strconv.FormatBool(t.TokenExchange),
 		"down_after_failures": strconv.Itoa(t.DownAfter.Failures), "down_after_minutes": strconv.Itoa(t.DownAfter.Minutes),
 		"calls_per_minute": strconv.Itoa(t.Quota.PerMinute), "calls_per_day": strconv.Itoa(t.Quota.PerDay),
 	}
@@ -81,7 +83,7 @@ func durationChoices(ctx context.Context, f templates.Form) map[string]templates
 }
 
 // cards are the forms of the page.
-var cards = []string{"name", "history", "call-settings", "quota", "sign-in", "new-agents", "new-connectors", "failing"}
+var cards = []string{"name", "history", "call-settings", "quota", "sign-in", "token-exchange", "new-agents", "new-connectors", "failing"}
 
 // cardPath is the place of a card on the page.
 func cardPath(card string) string {
@@ -118,6 +120,9 @@ func tenantChange(f shell.PostedForm, before connectors.Tenant) (auth.TenantChan
 	}
 	if f.Values.Has("invalid_results") {
 		change.RefuseInvalidResults = new(f.Text("invalid_results") == resultsRefused)
+	}
+	if f.Values.Has("token_exchange") {
+		change.TokenExchange = new(f.Text("token_exchange") == "true")
 	}
 	change.DownAfterFailures = new(f.Number("down_after_failures", before.DownAfter.Failures))
 	change.DownAfterMinutes = new(f.Number("down_after_minutes", before.DownAfter.Minutes))
@@ -185,6 +190,11 @@ func invalidResultsOptions(ctx context.Context) []templates.Option {
 	}
 }
 
+// exchangeOptions offers whether connectors may use token exchange.
+func exchangeOptions(ctx context.Context) []templates.Option {
+	return []templates.Option{{Value: "false", Label: i18n.T(ctx, "Off")}, {Value: "true", Label: i18n.T(ctx, "Allowed")}}
+}
+
 func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int, f templates.Form, card string) error {
 	tenant := shell.Actor(r).Tenant
 	created := shell.NewWhen(r.Context(), tenant.CreatedAt, h.Now())
@@ -210,12 +220,14 @@ func (h *Handler) tenantPage(w http.ResponseWriter, r *http.Request, status int,
 		Approvals: shell.ApprovalOptions(r.Context()),
 		Factors:   factorOptions(r.Context()),
 		Results:   invalidResultsOptions(r.Context()),
+		Exchanges: exchangeOptions(r.Context()),
 		Keys:      keys,
 		Quota:     quota,
 		History:   templates.HistoryLimits{Min: strconv.Itoa(connectors.MinHistoryDays), Max: strconv.Itoa(h.Auth.HistoryDays())},
 		Facts: []templates.Fact{
 			{Label: i18n.T(r.Context(), "Slug"), Value: tenant.Slug, Mono: true, Copy: true},
 			{Label: i18n.T(r.Context(), "ID"), Value: tenant.ID.String(), Mono: true, Copy: true},
+			{Label: i18n.T(r.Context(), "Token issuer"), Value: h.BaseURL + credentials.IssuersPath + tenant.ID.String(), Mono: true, Copy: true},
 			{Label: i18n.T(r.Context(), "Created"), When: &created},
 			history,
 		},

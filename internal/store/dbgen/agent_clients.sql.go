@@ -121,7 +121,7 @@ func (q *Queries) AgentClients(ctx context.Context, arg AgentClientsParams) ([]A
 }
 
 const agentOfClient = `-- name: AgentOfClient :one
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 from personal_agents p
 join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
 where p.tenant_id = $1 and p.user_id = $2 and md5(p.client_id) = md5($3::text) and p.client_id = $3::text
@@ -144,6 +144,7 @@ func (q *Queries) AgentOfClient(ctx context.Context, tenantID connectors.TenantI
 		&i.NameLimit,
 		&i.CallsPerMinute,
 		&i.ToolList,
+		&i.Disconnected,
 	)
 	return i, err
 }
@@ -543,7 +544,7 @@ func (q *Queries) LockAgentClient(ctx context.Context, tenantID connectors.Tenan
 }
 
 const personalAgents = `-- name: PersonalAgents :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 from personal_agents p
 join agents on agents.tenant_id = p.tenant_id and agents.id = p.agent_id
 where p.tenant_id = $1 and p.user_id = $2
@@ -573,6 +574,7 @@ func (q *Queries) PersonalAgents(ctx context.Context, tenantID connectors.Tenant
 			&i.NameLimit,
 			&i.CallsPerMinute,
 			&i.ToolList,
+			&i.Disconnected,
 		); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 const agentByRef = `-- name: AgentByRef :one
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 from agents
 where agents.tenant_id = $1
   and agents.id = coalesce(
@@ -37,12 +37,13 @@ func (q *Queries) AgentByRef(ctx context.Context, tenantID connectors.TenantID, 
 		&i.NameLimit,
 		&i.CallsPerMinute,
 		&i.ToolList,
+		&i.Disconnected,
 	)
 	return i, err
 }
 
 const agents = `-- name: Agents :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 from agents
 where tenant_id = $1
   and ($2::text = '' or name ilike $2 or slug ilike $2 or description ilike $2)
@@ -96,6 +97,7 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 			&i.NameLimit,
 			&i.CallsPerMinute,
 			&i.ToolList,
+			&i.Disconnected,
 		); err != nil {
 			return nil, err
 		}
@@ -110,7 +112,7 @@ func (q *Queries) Agents(ctx context.Context, arg AgentsParams) ([]Agent, error)
 const createAgent = `-- name: CreateAgent :one
 insert into agents (tenant_id, id, slug, name, description, approval, enabled, name_limit, calls_per_minute, tool_list)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 `
 
 type CreateAgentParams struct {
@@ -153,6 +155,7 @@ func (q *Queries) CreateAgent(ctx context.Context, arg CreateAgentParams) (Agent
 		&i.NameLimit,
 		&i.CallsPerMinute,
 		&i.ToolList,
+		&i.Disconnected,
 	)
 	return i, err
 }
@@ -198,7 +201,7 @@ set slug = $1,
     tool_list = $8,
     updated_at = now()
 where tenant_id = $9 and id = $10
-returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list
+returning agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected
 `
 
 type UpdateAgentParams struct {
@@ -241,6 +244,7 @@ func (q *Queries) UpdateAgent(ctx context.Context, arg UpdateAgentParams) (Agent
 		&i.NameLimit,
 		&i.CallsPerMinute,
 		&i.ToolList,
+		&i.Disconnected,
 	)
 	return i, err
 }

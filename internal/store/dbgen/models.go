@@ -60,6 +60,7 @@ type Agent struct {
 	NameLimit      int32
 	CallsPerMinute int32
 	ToolList       connectors.ToolList
+	Disconnected   []uuid.UUID
 }
 
 type AgentGrant struct {
@@ -425,6 +426,7 @@ type Tenant struct {
 	RefuseInvalidResults  bool
 	Sample                bool
 	FirstStepsDismissedAt *time.Time
+	TokenExchange         bool
 }
 
 type Tool struct {

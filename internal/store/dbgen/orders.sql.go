@@ -14,7 +14,7 @@ import (
 )
 
 const agentOrder = `-- name: AgentOrder :many
-select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, ordered.key::text as key
+select agents.tenant_id, agents.id, agents.slug, agents.name, agents.description, agents.approval, agents.enabled, agents.created_at, agents.updated_at, agents.name_limit, agents.calls_per_minute, agents.tool_list, agents.disconnected, ordered.key::text as key
 from agents
 cross join lateral (
     select case $1::text
@@ -98,6 +98,7 @@ func (q *Queries) AgentOrder(ctx context.Context, arg AgentOrderParams) ([]Agent
 			&i.Agent.NameLimit,
 			&i.Agent.CallsPerMinute,
 			&i.Agent.ToolList,
+			&i.Agent.Disconnected,
 			&i.Key,
 		); err != nil {
 			return nil, err

@@ -73,9 +73,9 @@ func (q *Queries) AddSSOMembership(ctx context.Context, tenantID connectors.Tena
 }
 
 const bindSSO = `-- name: BindSSO :exec
-insert into sso_identities (tenant_id, issuer, subject, user_id)
-values ($1, $2, $3, $4)
-on conflict (tenant_id, issuer, subject) do update set signed_in_at = now()
+insert into sso_identities (tenant_id, issuer, subject, user_id, email)
+values ($1, $2, $3, $4, $5)
+on conflict (tenant_id, issuer, subject) do update set signed_in_at = now(), email = excluded.email
 `
 
 type BindSSOParams struct {
@@ -83,6 +83,7 @@ type BindSSOParams struct {
 	Issuer   string
 	Subject  string
 	UserID   connectors.UserID
+	Email    string
 }
 
 func (q *Queries) BindSSO(ctx context.Context, arg BindSSOParams) error {
@@ -91,6 +92,7 @@ func (q *Queries) BindSSO(ctx context.Context, arg BindSSOParams) error {
 		arg.Issuer,
 		arg.Subject,
 		arg.UserID,
+		arg.Email,
 	)
 	return err
 }
@@ -168,7 +170,7 @@ func (q *Queries) ConsumeSSOFlow(ctx context.Context, tenantID connectors.Tenant
 
 const deleteManagedAccounts = `-- name: DeleteManagedAccounts :many
 delete from credentials
-where tenant_id = $1 and member_id is not null
+where tenant_id = $1 and member_id is not null and grant_meta -> 'exchange' is null
 returning connector_id
 `
 
@@ -238,29 +240,31 @@ func (q *Queries) DeleteSSOTokens(ctx context.Context, tenantID connectors.Tenan
 const endManagedAccounts = `-- name: EndManagedAccounts :many
 update credentials
 set status = 'revoked',
-    error = $1,
+    error = case when grant_meta -> 'exchange' is null then $1::text else $2::text end,
     upstream = null,
     lease_id = null,
     lease_until = null,
     retry_at = null,
     version = version + 1,
     updated_at = now()
-where tenant_id = $2 and agent_id = $3::uuid and member_id is not null and status in ('active', 'refresh_failed')
-  and member_id is distinct from $4
+where tenant_id = $3 and agent_id = $4::uuid and member_id is not null and status in ('active', 'refresh_failed')
+  and member_id is distinct from $5
 returning connector_id
 `
 
 type EndManagedAccountsParams struct {
-	Error    string
-	TenantID connectors.TenantID
-	AgentID  uuid.UUID
-	ByMember *connectors.UserID
+	Error         string
+	ExchangeError string
+	TenantID      connectors.TenantID
+	AgentID       uuid.UUID
+	ByMember      *connectors.UserID
 }
 
 // Another person lets programs act as the agent.
 func (q *Queries) EndManagedAccounts(ctx context.Context, arg EndManagedAccountsParams) ([]connectors.ConnectorID, error) {
 	rows, err := q.db.Query(ctx, endManagedAccounts,
 		arg.Error,
+		arg.ExchangeError,
 		arg.TenantID,
 		arg.AgentID,
 		arg.ByMember,
@@ -472,7 +476,7 @@ set status = 'active',
     retry_at = null,
     version = version + 1,
     updated_at = now()
-where tenant_id = $1 and member_id = $2 and status in ('revoked', 'refresh_failed')
+where tenant_id = $1 and member_id = $2 and grant_meta -> 'exchange' is null and status in ('revoked', 'refresh_failed')
 returning connector_id
 `
 

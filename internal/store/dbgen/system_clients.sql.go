@@ -203,7 +203,7 @@ func (q *Queries) MCPClient(ctx context.Context, id uuid.UUID) (MCPClientRow, er
 }
 
 const memberToken = `-- name: MemberToken :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, member_tokens.secret_mac, member_tokens.key_thumbprint, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, member_tokens.secret_mac, member_tokens.key_thumbprint, member_tokens.created_at, member_tokens.expires_at, member_tokens.last_used_at,
        c.id as agent_client_id, c.client_id, c.client_name, c.client_host, c.scope, c.by_sso, c.created_at as let_in_at, c.user_id,
        memberships.role, users.address as email, users.name, (users.issued_by is not null)::boolean as issued,
        coalesce(greatest(users.signed_out_at, memberships.signed_out_at), 'epoch')::timestamptz as signed_out_at,
@@ -280,6 +280,7 @@ func (q *Queries) MemberToken(ctx context.Context, id connectors.MemberTokenID) 
 		&i.Tenant.RefuseInvalidResults,
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
+		&i.Tenant.TokenExchange,
 		&i.SecretMac,
 		&i.KeyThumbprint,
 		&i.CreatedAt,

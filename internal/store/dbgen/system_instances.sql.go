@@ -144,8 +144,8 @@ func (q *Queries) OtherInstances(ctx context.Context, id connectors.InstanceID) 
 
 const recordHeartbeat = `-- name: RecordHeartbeat :exec
 
-insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names)
-values ($1, $2, $3, true, true, true)
+insert into instances (id, keyset_generation, kek, tenant_keys, user_passwords, account_names, token_exchange)
+values ($1, $2, $3, true, true, true, true)
 on conflict (id) do update
 set steady_since = case when instances.beat_at < now() - interval '4 seconds' then now() else instances.steady_since end,
     beat_at = now(),
@@ -153,7 +153,8 @@ set steady_since = case when instances.beat_at < now() - interval '4 seconds' th
     kek = excluded.kek,
     tenant_keys = true,
     user_passwords = true,
-    account_names = true
+    account_names = true,
+    token_exchange = true
 `
 
 // Live processes, and cleanup after dead ones.

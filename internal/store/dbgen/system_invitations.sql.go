@@ -31,7 +31,7 @@ func (q *Queries) AcceptInvitation(ctx context.Context, tenantID connectors.Tena
 
 const invitationByToken = `-- name: InvitationByToken :one
 
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, invitations.id, invitations.email, invitations.role, invitations.invited_by_name, invitations.created_at,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, invitations.id, invitations.email, invitations.role, invitations.invited_by_name, invitations.created_at,
        invitations.sent_at, invitations.sends, invitations.expires_at, invitations.accepted_at, invitations.revoked_at
 from invitations
 join tenants on tenants.id = invitations.tenant_id
@@ -82,6 +82,7 @@ func (q *Queries) InvitationByToken(ctx context.Context, tokenHash []byte) (Invi
 		&i.Tenant.RefuseInvalidResults,
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
+		&i.Tenant.TokenExchange,
 		&i.ID,
 		&i.Email,
 		&i.Role,

@@ -14,7 +14,7 @@ import (
 )
 
 const aPIKey = `-- name: APIKey :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, api_keys.tenant_id, api_keys.id, api_keys.name, api_keys.role, api_keys.prefix, api_keys.secret_mac, api_keys.created_at, api_keys.expires_at, api_keys.last_used_at, api_keys.revoked_at, api_keys.created_by_name
 from api_keys
 join tenants on tenants.id = api_keys.tenant_id
 where api_keys.id = $1
@@ -54,6 +54,7 @@ func (q *Queries) APIKey(ctx context.Context, id connectors.APIKeyID) (APIKeyRow
 		&i.Tenant.RefuseInvalidResults,
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
+		&i.Tenant.TokenExchange,
 		&i.ApiKey.TenantID,
 		&i.ApiKey.ID,
 		&i.ApiKey.Name,
@@ -210,7 +211,7 @@ func (q *Queries) MarkLockRecorded(ctx context.Context, id int64) (int64, error)
 }
 
 const membership = `-- name: Membership :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -262,6 +263,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 		&i.Tenant.RefuseInvalidResults,
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
+		&i.Tenant.TokenExchange,
 		&i.Role,
 		&i.Email,
 		&i.Name,
@@ -275,7 +277,7 @@ func (q *Queries) Membership(ctx context.Context, userID connectors.UserID, tena
 }
 
 const memberships = `-- name: Memberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor
@@ -335,6 +337,7 @@ func (q *Queries) Memberships(ctx context.Context, userID connectors.UserID) ([]
 			&i.Tenant.RefuseInvalidResults,
 			&i.Tenant.Sample,
 			&i.Tenant.FirstStepsDismissedAt,
+			&i.Tenant.TokenExchange,
 			&i.Role,
 			&i.Email,
 			&i.Name,
@@ -387,7 +390,7 @@ func (q *Queries) RecordSignInFailure(ctx context.Context, account string, addre
 }
 
 const sCIMToken = `-- name: SCIMToken :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, scim_settings.secret_mac, scim_settings.last_request_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, scim_settings.secret_mac, scim_settings.last_request_at
 from scim_settings
 join tenants on tenants.id = scim_settings.tenant_id
 where scim_settings.id = $1
@@ -428,6 +431,7 @@ func (q *Queries) SCIMToken(ctx context.Context, id uuid.UUID) (SCIMTokenRow, er
 		&i.Tenant.RefuseInvalidResults,
 		&i.Tenant.Sample,
 		&i.Tenant.FirstStepsDismissedAt,
+		&i.Tenant.TokenExchange,
 		&i.SecretMac,
 		&i.LastRequestAt,
 	)

@@ -149,7 +149,7 @@ where credentials.type = 'oauth2' and credentials.status in ('active', 'refresh_
   and (credentials.status = 'refresh_failed'
        or credentials.updated_at < now() - interval '1 day' - make_interval(secs => abs(hashtext(credentials.id::text || credentials.version) % 7200)))
   and coalesce(credentials.last_used_at, '-infinity') < now() - interval '1 day'
-  and (credentials.grant_meta ->> 'refreshable')::boolean is true and credentials.member_id is null
+  and (credentials.grant_meta ->> 'refreshable')::boolean is true and credentials.member_id is null and credentials.grant_meta -> 'exchange' is null
   and (credentials.lease_until is null or credentials.lease_until < now())
   and (credentials.retry_at is null or credentials.retry_at <= now())
   and connectors.enabled and connectors.auth_type = 'oauth2'

@@ -97,7 +97,7 @@ func (q *Queries) EndOtherBrowserSessions(ctx context.Context, userID connectors
 }
 
 const sessionMemberships = `-- name: SessionMemberships :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange, memberships.role, users.address as email, users.name, users.password_set_at, (users.issued_by is not null)::boolean as issued,
        coalesce(sso.enabled, false)::boolean as sso,
        (memberships.sso_only or coalesce(sso.enforced and sso.break_glass <> memberships.user_id, false))::boolean as sso_only,
        (f.confirmed_at is not null)::boolean as second_factor,
@@ -166,6 +166,7 @@ func (q *Queries) SessionMemberships(ctx context.Context, iD connectors.SessionI
 			&i.Tenant.RefuseInvalidResults,
 			&i.Tenant.Sample,
 			&i.Tenant.FirstStepsDismissedAt,
+			&i.Tenant.TokenExchange,
 			&i.Role,
 			&i.Email,
 			&i.Name,

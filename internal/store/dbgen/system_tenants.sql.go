@@ -31,7 +31,7 @@ const createTenant = `-- name: CreateTenant :one
 insert into tenants (id, slug, name)
 values ($1, $2, $3)
 on conflict (slug) do nothing
-returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at
+returning tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange
 `
 
 // Creation, lookup and deletion of tenants, and the setup of a new one.
@@ -65,6 +65,7 @@ func (q *Queries) CreateTenant(ctx context.Context, iD connectors.TenantID, slug
 		&i.RefuseInvalidResults,
 		&i.Sample,
 		&i.FirstStepsDismissedAt,
+		&i.TokenExchange,
 	)
 	return i, err
 }
@@ -242,7 +243,7 @@ func (q *Queries) SetupLink(ctx context.Context, tokenHash []byte) (connectors.T
 }
 
 const tenantBySlug = `-- name: TenantBySlug :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange
 from tenants
 where slug = $1
 `
@@ -276,12 +277,13 @@ func (q *Queries) TenantBySlug(ctx context.Context, slug string) (Tenant, error)
 		&i.RefuseInvalidResults,
 		&i.Sample,
 		&i.FirstStepsDismissedAt,
+		&i.TokenExchange,
 	)
 	return i, err
 }
 
 const tenants = `-- name: Tenants :many
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange
 from tenants
 order by lower(name), id
 `
@@ -321,6 +323,7 @@ func (q *Queries) Tenants(ctx context.Context) ([]Tenant, error) {
 			&i.RefuseInvalidResults,
 			&i.Sample,
 			&i.FirstStepsDismissedAt,
+			&i.TokenExchange,
 		); err != nil {
 			return nil, err
 		}

@@ -223,7 +223,7 @@ func (q *Queries) SetTenantDefaults(ctx context.Context, arg SetTenantDefaultsPa
 }
 
 const tenant = `-- name: Tenant :one
-select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at
+select tenants.id, tenants.slug, tenants.name, tenants.created_at, tenants.updated_at, tenants.call_history, tenants.approval_timeout_s, tenants.history_days, tenants.default_approval, tenants.default_sync_interval_s, tenants.default_definition_age_s, tenants.default_tool_changes, tenants.default_listen, tenants.body_readers, tenants.second_factor_required, tenants.calls_per_minute, tenants.calls_per_day, tenants.most_calls_per_minute, tenants.most_calls_per_day, tenants.down_after_failures, tenants.down_after_minutes, tenants.refuse_invalid_results, tenants.sample, tenants.first_steps_dismissed_at, tenants.token_exchange
 from tenants
 where tenants.id = $1
 `
@@ -256,6 +256,7 @@ func (q *Queries) Tenant(ctx context.Context, tenantID connectors.TenantID) (Ten
 		&i.RefuseInvalidResults,
 		&i.Sample,
 		&i.FirstStepsDismissedAt,
+		&i.TokenExchange,
 	)
 	return i, err
 }
