@@ -21,15 +21,18 @@ func TestTokenExchange_IsSetAndRemoved(t *testing.T) {
 	if detail := w.readLatestDetail(t, "tenant.configure"); !strings.Contains(fmt.Sprint(detail), "token_exchange") {
 		t.Errorf("audit: %v", detail)
 	}
-	made := w.call(t, admin, http.MethodPost, "/api/v1/connectors", map[string]any{
+	draft := map[string]any{
 		"name": "Billing", "url": "https://mcp.example.com/mcp", "credential_mode": "per_agent",
 		"auth": map[string]any{"type": "oauth2", "client_id": "patchbay", "issuer": "https://auth.example.com", "token_exchange": "act_claim"},
-	}).want(http.StatusCreated)
+	}
+	w.call(t, admin, http.MethodPost, "/api/v1/connectors", draft).want(http.StatusForbidden)
+	made := w.call(t, owner, http.MethodPost, "/api/v1/connectors", draft).want(http.StatusCreated)
 	if got := made["auth"].(map[string]any)["token_exchange"]; got != "act_claim" {
 		t.Errorf("token_exchange %v", got)
 	}
 	path := "/api/v1/connectors/" + made["id"].(string)
-	w.call(t, admin, http.MethodPatch, path, map[string]any{"auth": map[string]any{"issuer": ""}}).want(http.StatusUnprocessableEntity)
+	w.call(t, owner, http.MethodPatch, path, map[string]any{"auth": map[string]any{"issuer": ""}}).want(http.StatusUnprocessableEntity)
+	w.call(t, admin, http.MethodPatch, path, map[string]any{"url": "https://mcp.example.com/other"}).want(http.StatusForbidden)
 	w.call(t, w.createKey(t, connectors.RoleMember), http.MethodPatch, path, map[string]any{"auth": map[string]any{"token_exchange": ""}}).want(http.StatusForbidden)
 	got := w.call(t, admin, http.MethodPatch, path, map[string]any{"auth": map[string]any{"token_exchange": ""}}).want(http.StatusOK)
 	if left, is := got["auth"].(map[string]any)["token_exchange"]; is || w.Count(t, "signing_keys") != 0 {

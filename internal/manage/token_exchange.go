@@ -13,11 +13,14 @@ import (
 
 // planTokenExchange returns how a transaction that stores the draft makes the tenant's signing key, if the connector needs one:
 // authorization servers read its public part before the first call. old is the connector's draft before; zero: none. It fails unless an
-// owner has turned token exchange on.
+// owner has turned token exchange on, and unless an owner sets which server gets tokens of members, and from where.
 func (r *Registry) planTokenExchange(ctx context.Context, a auth.Actor, old, d connectors.Draft) (func(*store.Tenant) error, error) {
 	nothing := func(*store.Tenant) error { return nil }
 	if d.OAuth.TokenExchange == "" {
 		return nothing, nil
+	}
+	if (old.URL != d.URL || !old.OAuth.Equal(d.OAuth)) && !a.Role.May(connectors.PermOwn) {
+		return nil, fault.Errorf(fault.Denied, "Only an owner sets up token exchange, or changes the URL and OAuth settings of a connector that uses it.")
 	}
 	self, err := r.store.Tenant(a.Tenant.ID).Self(ctx)
 	switch {

@@ -20,26 +20,49 @@ func allowExchange(t *testing.T, b *testEnv) {
 	if err := b.Door().Accounts().SetTokenExchange(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
+	b.admin = b.actor(connectors.RoleOwner)
 }
 
-// An admin's connector gets tokens only after an owner has agreed.
+// An owner decides whether and where members are named. An admin changes the rest of such a connector, and turns token exchange off.
 func TestTokenExchange_NeedsOwner(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)
+	admin, owner := b.admin, b.actor(connectors.RoleOwner)
 	c := b.create(t, connectors.Secret{}, func(d *connectors.Draft) { exchanges(d); d.OAuth.TokenExchange = "" })
-	on := settings(func(s *connectors.OAuthSettings) { s.TokenExchange = connectors.ExchangeActClaim })
-	if _, _, err := b.reg.UpdateConnector(t.Context(), b.admin, connectors.Ref(c.Slug), on); !fault.Is(err, fault.Invalid) || b.Count(t, "signing_keys") != 0 {
+	way := func(way connectors.TokenExchange) manage.Change {
+		return settings(func(s *connectors.OAuthSettings) { s.TokenExchange = way })
+	}
+	if _, _, err := b.reg.UpdateConnector(t.Context(), owner, connectors.Ref(c.Slug), way(connectors.ExchangeActClaim)); !fault.Is(err, fault.Invalid) || b.Count(t, "signing_keys") != 0 {
 		t.Errorf("before: %v", err)
 	}
 	allowExchange(t, b)
-	c, _ = b.update(t, c, on)
+	c, _ = b.update(t, c, way(connectors.ExchangeActClaim))
+	draft := connectors.DraftOf(c)
+	draft.Slug, draft.Name = "another", "Another"
+	if _, err := b.reg.CreateConnector(t.Context(), admin, draft, connectors.Secret{}); !fault.Is(err, fault.Denied) {
+		t.Errorf("an admin makes one: %v", err)
+	}
+	for name, change := range map[string]manage.Change{
+		"URL":    {Draft: func(d *connectors.Draft) { d.URL += "/other" }},
+		"way":    way(connectors.ExchangeActorToken),
+		"issuer": settings(func(s *connectors.OAuthSettings) { s.Issuer = "https://other.example.com" }),
+		"client": settings(func(s *connectors.OAuthSettings) { s.ClientID = "another" }),
+		"scopes": settings(func(s *connectors.OAuthSettings) { s.Scopes = []string{"write"} }),
+	} {
+		if _, _, err := b.reg.UpdateConnector(t.Context(), admin, connectors.Ref(c.Slug), change); !fault.Is(err, fault.Denied) {
+			t.Errorf("an admin changes the %s: %v", name, err)
+		}
+	}
+	b.admin = admin
+	c, _ = b.update(t, c, manage.Change{Draft: func(d *connectors.Draft) { d.Name = "Renamed" }})
 	if err := b.Door().Accounts().SetTokenExchange(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	b.update(t, c, manage.Change{Draft: func(d *connectors.Draft) { d.Name = "Renamed" }})
+	c, _ = b.update(t, c, manage.Change{Draft: func(d *connectors.Draft) { d.Name = "Renamed again" }})
 	if n := b.Count(t, "signing_keys"); n != 0 {
 		t.Errorf("%d keys after it was turned off", n)
 	}
+	b.update(t, c, way(""))
 }
 
 // A connector that is not stored leaves no published issuer.
