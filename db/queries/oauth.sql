@@ -68,11 +68,13 @@ insert into connect_links (tenant_id, token_hash, connector_id, agent_id, accoun
 values (@tenant_id, @token_hash, @connector_id, @agent_id, @account, @account_id, @made_by, @return_to, @expires_at);
 
 -- name: SaveGrant :exec
--- The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.
+-- The row keeps its id, unless the account is another, as in place of one that no person connected. A concurrent refresh of the replaced
+-- grant fails by its version.
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
 values (@tenant_id, @id, @connector_id, @agent_id, @name, 'oauth2', @origin, @sealed, @account, @scopes, @expires_at, @grant_meta, now())
 on conflict on constraint credentials_owner_key do update
-set id = case when @replaces::boolean then excluded.id else credentials.id end,
+set id = case when @replaces::boolean or credentials.member_id is not null or credentials.grant_meta -> 'exchange' is not null
+              then excluded.id else credentials.id end,
     type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 	"patchbay/internal/toolcall"
 )
@@ -175,4 +176,41 @@ func TestDefinitionAge_CheckedAfterApproval(t *testing.T) {
 	b.approve(t, b.process, id)
 	asRefusal(t, receive(t, answers).err, toolcall.CodeHeld)
 	b.remote.wantCalls(t, 0)
+}
+
+// A sync requests no token that names a member. It uses the account of the call while the account for syncs has no token.
+func TestDefinitionAge_SyncUsesTheCallsAccount(t *testing.T) {
+	t.Parallel()
+	var b *bench
+	var used []*connectors.AgentID
+	b = newBench(t, func(o *toolcall.Options) {
+		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) error {
+			used = append(used, agent)
+			return resyncTo(t, searchTool)(b, id)
+		}
+	})
+	accounts := b.Door().Accounts()
+	must(t, accounts.SetTokenExchange(t.Context(), true))
+	c := b.connector(t, b.remote, withDefinitionAge, func(d *connectors.Draft) {
+		d.Auth.Type, d.CredentialMode = connectors.AuthOAuth2, connectors.CredentialPerAgent
+		d.OAuth = connectors.OAuthSettings{ClientID: "patchbay", Issuer: "https://login.example.com", TokenExchange: connectors.ExchangeActClaim}
+	})
+	other, member, a := b.Agent(t), b.Member(t, connectors.RoleMember).UserID, b.newTrustedAgent(t, c)
+	must(t, b.Door().Agents().MakePersonal(t.Context(), member, other.ID))
+	must(t, accounts.AddExchangedAccount(t.Context(), store.NewExchangedAccount{
+		Connector: c, AgentID: other.ID, Member: &member, Meta: store.GrantMeta{Exchange: c.OAuth.TokenExchange},
+	}))
+	must(t, accounts.SaveGrant(t.Context(), store.NewGrant{
+		ConnectorID: c.ID, AgentID: &a.ID, Origin: c.CredentialOrigin(),
+		GrantTokens: store.GrantTokens{AccessToken: "of the call", ExpiresAt: new(time.Now().Add(24 * time.Hour))},
+	}))
+	for range 2 {
+		b.clock.advance(16 * time.Minute)
+		_, err := b.call(t, a, c, "")
+		must(t, err)
+		must(t, accounts.ChooseForSyncs(t.Context(), c.ID, &a.ID, ""))
+	}
+	if len(used) != 2 || used[0] == nil || *used[0] != a.ID || used[1] != nil {
+		t.Errorf("syncs used %v", used)
+	}
 }

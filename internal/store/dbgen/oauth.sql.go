@@ -498,7 +498,8 @@ const saveGrant = `-- name: SaveGrant :exec
 insert into credentials (tenant_id, id, connector_id, agent_id, name, type, origin, sealed, account, scopes, expires_at, grant_meta, connected_at)
 values ($1, $2, $3, $4, $5, 'oauth2', $6, $7, $8, $9, $10, $11, now())
 on conflict on constraint credentials_owner_key do update
-set id = case when $12::boolean then excluded.id else credentials.id end,
+set id = case when $12::boolean or credentials.member_id is not null or credentials.grant_meta -> 'exchange' is not null
+              then excluded.id else credentials.id end,
     type = excluded.type,
     member_id = null,
     connected_at = excluded.connected_at,
@@ -535,7 +536,8 @@ type SaveGrantParams struct {
 	Replaces    bool
 }
 
-// The row keeps its id, unless the account is another. A concurrent refresh of the replaced grant fails by its version.
+// The row keeps its id, unless the account is another, as in place of one that no person connected. A concurrent refresh of the replaced
+// grant fails by its version.
 func (q *Queries) SaveGrant(ctx context.Context, arg SaveGrantParams) error {
 	_, err := q.db.Exec(ctx, saveGrant,
 		arg.TenantID,
