@@ -99,6 +99,28 @@ func TestSettings_TokenExchangeIsSaved(t *testing.T) {
 	}
 }
 
+// An admin saves the form of a connector with token exchange, but changes nothing of where members are named.
+func TestSettings_TokenExchangeIsAnOwners(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	if err := d.Door().Accounts().SetTokenExchange(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	c := d.Connector(t, func(c *connectors.Draft) {
+		c.URL, c.Auth.Type, c.CredentialMode = "https://mcp.example.com/mcp", connectors.AuthOAuth2, connectors.CredentialPerAgent
+		c.OAuth = connectors.OAuthSettings{ClientID: "patchbay", Issuer: "https://login.example.com", TokenExchange: connectors.ExchangeActClaim}
+	})
+	form := url.Values{
+		"url": {c.URL}, "name": {c.Name}, "transport": {"streamable_http"}, "description": {"Of an admin."}, "auth.type": {"oauth2"}, "credential_mode": {"per_agent"},
+		"auth.client_id": {"patchbay"}, "auth.scopes": {""}, "auth.issuer": {"https://login.example.com"}, "auth.token_exchange": {"act_claim"},
+		"auth.authorization_endpoint": {""}, "auth.token_endpoint": {""}, "auth.resource": {""}, "auth.token_endpoint_auth_method": {""},
+	}
+	admin, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug
+	admin.submit(path, form).want(t, http.StatusOK, "Settings saved.")
+	form.Set("url", "https://mcp.example.com/other")
+	admin.post(path, form).want(t, http.StatusForbidden, "Only an owner sets up token exchange")
+}
+
 func TestSettings_RefuseInvalidResultsIsSaved(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
