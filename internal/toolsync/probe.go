@@ -87,17 +87,18 @@ func (s *Syncer) storedAttempts(
 		}
 		return []attempt{{credential: &credentials.Credential{Headers: headers}}}, err
 	}
-	changed.OAuth = c.OAuth
+	changed.OAuth, changed.Version = c.OAuth, c.Version
 	return s.planAttempts(ctx, tenant, changed, nil)
 }
 
 // keepsCredential reports whether c's stored credential survives saving the draft: same server, authorization
-// server and client.
+// server and client. Tokens from token exchange are for one URL.
 func keepsCredential(c connectors.Connector, d connectors.Draft) bool {
 	stored, draft := c.OAuth, d.OAuth
 	stored.Scopes, stored.Algorithm, stored.TokenEndpointAuthMethod = draft.Scopes, draft.Algorithm, draft.TokenEndpointAuthMethod
 	stored.AllowMissingPKCEMetadata = draft.AllowMissingPKCEMetadata
-	return c.CredentialOrigin() == d.CredentialOrigin() && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && stored.Equal(draft)
+	return c.CredentialOrigin() == d.CredentialOrigin() && c.Command.Equal(d.Command) && c.Auth.Type == d.Auth.Type && stored.Equal(draft) &&
+		!connectors.EndsExchangedAccounts(c, d.Connector())
 }
 
 // probeRequest is a draft to test, with its secret and its audit entry.
