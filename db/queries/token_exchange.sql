@@ -20,9 +20,13 @@ order by created_at desc, id desc;
 select pg_advisory_xact_lock(hashtextextended('patchbay signing keys ' || (@tenant_id::uuid)::text, 0));
 
 -- name: NewestSigningKey :one
--- When the newest key was made, and the newest that others can know; 1970: none. Unreadable keys do not count.
+-- When the newest key was made, and the newest that others can know; 1970: none. Unreadable keys do not count. needed: a connector uses keys.
 select coalesce(max(created_at), 'epoch')::timestamptz as newest,
-       coalesce(max(created_at) filter (where created_at <= @known_before::timestamptz), 'epoch')::timestamptz as known
+       coalesce(max(created_at) filter (where created_at <= @known_before::timestamptz), 'epoch')::timestamptz as known,
+       exists (select 1
+               from connectors
+               join tenants on tenants.id = connectors.tenant_id
+               where connectors.tenant_id = @tenant_id and tenants.token_exchange and coalesce(connectors.oauth ->> 'token_exchange', '') <> '') as needed
 from signing_keys
 where tenant_id = @tenant_id and not (id = any(@unreadable::uuid[]));
 

@@ -29,6 +29,7 @@ func TestIssuer_PublishesPublicKeysWhileUsed(t *testing.T) {
 	if code, _ := read(base + discovery); code != http.StatusNotFound {
 		t.Errorf("before its use: %d", code)
 	}
+	w.Exchanging(t)
 	if err := credentials.EnsureSigningKey(t.Context(), w.St, w.Tenant, time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -125,14 +125,7 @@ func (r *refreshRun) requestExchangedToken(ctx context.Context, g store.Grant) (
 	if !r.isExchanged(r.connector, g.AgentID) {
 		return g.Tokens, fault.Errorf(fault.Conflict, "The connector uses no token exchange.")
 	}
-	if err := r.checkUnchanged(ctx); err != nil {
-		return g.Tokens, err
-	}
-	subject, err := r.store.Tenant(r.tenant).Accounts().ExchangeSubject(ctx, *g.AgentID, g.ConnectorID)
-	switch {
-	case fault.Is(err, fault.NotFound), err == nil && !isSameMember(subject.Member, g.Member):
-		return g.Tokens, errSharedAgent
-	case err != nil:
+	if _, err := r.findSubject(ctx, g); err != nil { // before any request
 		return g.Tokens, err
 	}
 	peer, err := r.findExchangePeer(ctx)
@@ -147,13 +140,25 @@ func (r *refreshRun) requestExchangedToken(ctx context.Context, g store.Grant) (
 	}
 	// Only the admin chooses scopes: the MCP server could ask for any, and no person sees them.
 	request := oauth.ExchangeRequest{Scopes: r.connector.OAuth.Scopes}
-	token, err := r.signAndExchange(ctx, peer, request, *g.AgentID, subject)
+	token, err := r.signAndExchange(ctx, peer, request, g)
 	if err != nil {
 		return g.Tokens, hideResponse(err)
 	}
 	tokens := r.mergeManaged(g.Tokens, token, peer, request.Scopes)
 	tokens.Meta.Exchange = r.connector.OAuth.TokenExchange
 	return tokens, nil
+}
+
+// findSubject returns the subject of the grant's next token. It fails if the connector or the agent has changed since.
+func (r *refreshRun) findSubject(ctx context.Context, g store.Grant) (store.ExchangeSubject, error) {
+	if err := r.checkUnchanged(ctx); err != nil {
+		return store.ExchangeSubject{}, err
+	}
+	subject, err := r.store.Tenant(r.tenant).Accounts().ExchangeSubject(ctx, *g.AgentID, g.ConnectorID)
+	if fault.Is(err, fault.NotFound) || err == nil && !isSameMember(subject.Member, g.Member) {
+		err = errSharedAgent
+	}
+	return subject, err
 }
 
 func isSameMember(a, b *connectors.UserID) bool {
@@ -193,9 +198,10 @@ func (r *refreshRun) findExchangePeer(ctx context.Context) (oauth.Peer, error) {
 	return oauth.Peer{Server: found.Server, Client: client, Resource: found.Resource}, err
 }
 
-// signAndExchange signs new assertions for the authorization server alone, and sends them to its token endpoint.
+// signAndExchange signs new assertions for the authorization server alone, and sends them to its token endpoint. What came before took a
+// while, so it asks again what they may say.
 func (r *refreshRun) signAndExchange(
-	ctx context.Context, peer oauth.Peer, request oauth.ExchangeRequest, agent connectors.AgentID, subject store.ExchangeSubject,
+	ctx context.Context, peer oauth.Peer, request oauth.ExchangeRequest, g store.Grant,
 ) (oauth.Token, error) {
 	if r.issuers == "" {
 		return oauth.Token{}, fault.Errorf(fault.Conflict, "Token exchange needs the address of Patchbay.")
@@ -204,7 +210,11 @@ func (r *refreshRun) signAndExchange(
 	if err != nil {
 		return oauth.Token{}, err
 	}
-	actor := oauth.PartyAssertion{Issuer: r.issuers + r.tenant.String(), Subject: agentSubject + agent.String(), Audience: peer.Server.Issuer}
+	subject, err := r.findSubject(ctx, g)
+	if err != nil {
+		return oauth.Token{}, err
+	}
+	actor := oauth.PartyAssertion{Issuer: r.issuers + r.tenant.String(), Subject: agentSubject + g.AgentID.String(), Audience: peer.Server.Issuer}
 	person := actor
 	person.ActorComes = r.connector.OAuth.TokenExchange == connectors.ExchangeActorToken
 	if subject.Member != nil {

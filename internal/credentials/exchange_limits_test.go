@@ -193,6 +193,36 @@ func TestExchange_OutdatedConnectorGetsNoToken(t *testing.T) {
 	}
 }
 
+// What ends while Patchbay asks the servers is seen before it signs.
+func TestExchange_SignsNothingThatEndedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*exchangeWorld) error{
+		"turned off":     func(w *exchangeWorld) error { return w.Door().Accounts().SetTokenExchange(t.Context(), false) },
+		"an admin's one": func(w *exchangeWorld) error { w.Token(t, w.agent.ID); return nil },
+		"disconnected": func(w *exchangeWorld) error {
+			return w.Door().Connectors().DeleteCredential(t.Context(), w.connector.ID, &w.agent.ID, "")
+		},
+		"the settings": func(w *exchangeWorld) error {
+			d := connectors.DraftOf(w.connector)
+			d.OAuth.Issuer = w.evil.URL
+			_, err := w.Door().Connectors().Update(t.Context(), w.connector.ID, w.connector.Version, d)
+			return err
+		},
+	} {
+		w := newExchangeWorld(t)
+		var failed error
+		w.asked = func() { failed = end(w) }
+		got, err := w.sent(t, w.newResolver())
+		must(t, failed)
+		if err == nil || len(w.requests) != 0 {
+			t.Errorf("%s: %q, %v; %d requests", name, got, err, len(w.requests))
+		}
+		if n := w.Count(t, "signing_keys"); name == "turned off" && n != 0 {
+			t.Errorf("%d keys", n)
+		}
+	}
+}
+
 // What an older release took for a managed account names its member again only by a call.
 func TestExchange_ManagedAccountIsNotKept(t *testing.T) {
 	t.Parallel()

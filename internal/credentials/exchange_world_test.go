@@ -43,6 +43,7 @@ type exchangeWorld struct {
 	answer   map[string]any // with a token, over the default
 	refuse   string         // error of the authorization servers; empty: none
 	proofs   int            // requests with a proof
+	asked    func()         // runs while an authorization server answers with its metadata; nil: nothing
 	trusted  map[string]bool
 	seen     map[string]bool // jti
 }
@@ -90,6 +91,9 @@ func (w *exchangeWorld) serve(out http.ResponseWriter, r *http.Request) {
 		maps.Copy(document, w.resource)
 		_ = json.NewEncoder(out).Encode(document)
 	case "/.well-known/oauth-authorization-server":
+		if w.asked != nil {
+			w.asked()
+		}
 		document := map[string]any{
 			"issuer": self, "authorization_endpoint": self + "/authorize", "token_endpoint": self + "/token",
 			"grant_types_supported": []string{"authorization_code", oauth.GrantTokenExchange}, "code_challenge_methods_supported": []string{"S256"},

@@ -48,6 +48,7 @@ func TestExchange_KeysRotate(t *testing.T) {
 func TestEnsureSigningKey_AtTheSameTimeMakesOne(t *testing.T) {
 	t.Parallel()
 	w := fixture.New(t)
+	w.Exchanging(t)
 	for want := 1; want <= 2; want++ {
 		var group sync.WaitGroup
 		for range 4 {
@@ -89,6 +90,28 @@ func TestPublicKeys_AreThoseOfSealedKeys(t *testing.T) {
 	if _, err := w.sent(t, r); err != nil || w.Count(t, "signing_keys") != 3 {
 		t.Errorf("without a readable key: %v, %d keys", err, w.Count(t, "signing_keys"))
 	}
+}
+
+// A request that began before the end of token exchange brings no key back.
+func TestEnsureSigningKey_NeedsAConnectorThatUsesIt(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c := w.Exchanging(t)
+	ensure := func(want int) {
+		t.Helper()
+		must(t, credentials.EnsureSigningKey(t.Context(), w.St, w.Tenant, time.Now()))
+		if n := w.Count(t, "signing_keys"); n != want {
+			t.Errorf("%d keys, want %d", n, want)
+		}
+	}
+	ensure(1)
+	must(t, w.Door().Accounts().SetTokenExchange(t.Context(), false))
+	ensure(0)
+	must(t, w.Door().Accounts().SetTokenExchange(t.Context(), true))
+	ensure(1)
+	must(t, w.Door().Connectors().Delete(t.Context(), c.ID))
+	w.AsSystem(t, "delete from signing_keys", nil)
+	ensure(0)
 }
 
 // After a leak, an owner turns token exchange off and on: the key is published no longer, and nothing that it signed stays.

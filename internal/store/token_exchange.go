@@ -51,7 +51,8 @@ func (v *Vault) SigningKeys(ctx context.Context) (keys []SigningKey, unreadable 
 	return keys, unreadable, err
 }
 
-// AddDueSigningKey stores a signing key if one is due, and deletes those that nothing uses any more. In a transaction, no other one makes
+// AddDueSigningKey stores a signing key if one is due and a connector uses token exchange, and deletes those that nothing uses any more. In
+// a transaction, no other one makes
 // or deletes keys before its end.
 func (t Accounts) AddDueSigningKey(ctx context.Context, r SigningKeyRotation) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
@@ -62,7 +63,7 @@ func (t Accounts) AddDueSigningKey(ctx context.Context, r SigningKeyRotation) er
 			r.Unreadable = []uuid.UUID{}
 		}
 		found, err := tx.q.NewestSigningKey(ctx, r.KnownBefore, tx.id, r.Unreadable)
-		if err != nil || !found.Newest.Before(r.DueBefore) {
+		if err != nil || !found.Needed || !found.Newest.Before(r.DueBefore) {
 			return err
 		}
 		k, err := r.MakeKey()

@@ -27,11 +27,11 @@ var exchangeAttempts = map[string]attempt{
 		return false, o.door.Accounts().AddDueSigningKey(ctx, newSigningKey())
 	},
 	"Accounts.SetTokenExchange": func(ctx context.Context, o outsider) (bool, error) {
-		if err := o.door.Accounts().SetTokenExchange(ctx, true); err != nil {
+		if err := o.door.Accounts().SetTokenExchange(ctx, false); err != nil {
 			return false, err
 		}
 		theirs, err := o.Door().Self(ctx)
-		return theirs.TokenExchange, err
+		return !theirs.TokenExchange, err
 	},
 	"Accounts.ExchangeSubject": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Accounts().ExchangeSubject(ctx, o.agent.ID, o.connector.ID))
@@ -69,6 +69,7 @@ var exchangeVaultAttempts = map[string]attempt{
 
 func (o *outsider) fillExchanges(t *testing.T) {
 	t.Helper()
+	o.Exchanging(t)
 	if err := o.Door().Accounts().AddDueSigningKey(t.Context(), newSigningKey()); err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,7 @@ func filled(t *testing.T, w *fixture.World, flows int) treasury {
 	w.Credential(t, y.plain.ID, &y.agent.ID, "agent's")
 	w.CredentialIn(t, w.Other, y.their.ID, nil, "theirs")
 	door := w.Door()
+	w.Exchanging(t)
 	for _, err := range []error{
 		door.Accounts().SaveGrant(t.Context(), newGrant(y.oauth)),
 		door.Accounts().SaveRegistration(t.Context(), redirectURI, registration()),

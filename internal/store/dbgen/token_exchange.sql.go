@@ -214,7 +214,11 @@ func (q *Queries) LockSigningKeys(ctx context.Context, tenantID uuid.UUID) error
 
 const newestSigningKey = `-- name: NewestSigningKey :one
 select coalesce(max(created_at), 'epoch')::timestamptz as newest,
-       coalesce(max(created_at) filter (where created_at <= $1::timestamptz), 'epoch')::timestamptz as known
+       coalesce(max(created_at) filter (where created_at <= $1::timestamptz), 'epoch')::timestamptz as known,
+       exists (select 1
+               from connectors
+               join tenants on tenants.id = connectors.tenant_id
+               where connectors.tenant_id = $2 and tenants.token_exchange and coalesce(connectors.oauth ->> 'token_exchange', '') <> '') as needed
 from signing_keys
 where tenant_id = $2 and not (id = any($3::uuid[]))
 `
@@ -222,13 +226,14 @@ where tenant_id = $2 and not (id = any($3::uuid[]))
 type NewestSigningKeyRow struct {
 	Newest time.Time
 	Known  time.Time
+	Needed bool
 }
 
-// When the newest key was made, and the newest that others can know; 1970: none. Unreadable keys do not count.
+// When the newest key was made, and the newest that others can know; 1970: none. Unreadable keys do not count. needed: a connector uses keys.
 func (q *Queries) NewestSigningKey(ctx context.Context, knownBefore time.Time, tenantID connectors.TenantID, unreadable []uuid.UUID) (NewestSigningKeyRow, error) {
 	row := q.db.QueryRow(ctx, newestSigningKey, knownBefore, tenantID, unreadable)
 	var i NewestSigningKeyRow
-	err := row.Scan(&i.Newest, &i.Known)
+	err := row.Scan(&i.Newest, &i.Known, &i.Needed)
 	return i, err
 }
 
