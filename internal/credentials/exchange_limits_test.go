@@ -223,6 +223,28 @@ func TestExchange_SignsNothingThatEndedMeanwhile(t *testing.T) {
 	}
 }
 
+// An account that ends during its request says why, and starts again when the reason is over.
+func TestExchange_SharedMeanwhileStartsAgain(t *testing.T) {
+	t.Parallel()
+	w := newExchangeWorld(t)
+	r := w.newResolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	w.Token(t, w.agent.ID)
+	w.AsSystem(t, "update credentials set status = 'active', error = '', expires_at = now()", nil) // as if the token came during the request
+	if got, err := w.sent(t, r); err == nil || len(w.requests) != 1 {
+		t.Errorf("%q, %d requests", got, len(w.requests))
+	}
+	g, err := w.St.Vault(w.Tenant).Grant(t.Context(), w.connector.ID, &w.agent.ID)
+	if err != nil || g.Error != store.ReasonSharedExchange {
+		t.Errorf("%q, %v", g.Error, err)
+	}
+	w.AsSystem(t, "delete from agent_tokens where agent_id = $1", []any{w.agent.ID})
+	if got, err := w.sent(t, r); err != nil || len(w.requests) != 2 {
+		t.Errorf("afterwards: %q, %v", got, err)
+	}
+}
+
 // What an older release took for a managed account names its member again only by a call.
 func TestExchange_ManagedAccountIsNotKept(t *testing.T) {
 	t.Parallel()

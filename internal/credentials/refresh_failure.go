@@ -27,6 +27,9 @@ func classifyFailure(g store.Grant, lost bool, refusal error) refreshFailure {
 		return refreshFailure{endReason: reasonOtherAccount}
 	}
 	if errors.Is(refusal, errSharedAgent) {
+		if g.Tokens.Meta.Exchange != "" {
+			return refreshFailure{endReason: store.ReasonSharedExchange}
+		}
 		return refreshFailure{endReason: store.ReasonSharedAgent}
 	}
 	failed, ok := errors.AsType[*oauth.Error](refusal)
