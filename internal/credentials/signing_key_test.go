@@ -9,6 +9,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"patchbay/internal/credentials"
+	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
 )
 
@@ -112,6 +113,24 @@ func TestEnsureSigningKey_NeedsAConnectorThatUsesIt(t *testing.T) {
 	must(t, w.Door().Connectors().Delete(t.Context(), c.ID))
 	w.AsSystem(t, "delete from signing_keys", nil)
 	ensure(0)
+}
+
+// A failure to read the tenant's own keys says nothing about its signing keys: they stay, and no new one takes their place.
+func TestEnsureSigningKey_KeepsKeysThatCannotBeOpenedNow(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	w.Exchanging(t)
+	must(t, credentials.EnsureSigningKey(t.Context(), w.St, w.Tenant, time.Now()))
+	other, err := store.Open(t.Context(), w.Pool, w.KEK)
+	must(t, err)
+	defer other.Close()
+	w.AsSystem(t, `update tenant_keys set sealed = '\x0001020304'`, nil)
+	if err := credentials.EnsureSigningKey(t.Context(), other, w.Tenant, time.Now()); err == nil || w.Count(t, "signing_keys") != 1 {
+		t.Errorf("%v; %d keys", err, w.Count(t, "signing_keys"))
+	}
+	if keys, err := credentials.NewPublicKeys(other).List(t.Context(), w.Tenant); err == nil {
+		t.Errorf("%d keys are published", len(keys))
+	}
 }
 
 // After a leak, an owner turns token exchange off and on: the key is published no longer, and nothing that it signed stays.

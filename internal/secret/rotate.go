@@ -13,6 +13,9 @@ import (
 // ErrUnknownKey means that a secret was sealed by a key outside of the keyset.
 var ErrUnknownKey = errors.New("sealed by an unknown key")
 
+// ErrAltered means that a secret is not what its key sealed with the same additional data.
+var ErrAltered = errors.New("not as sealed")
+
 // KeyID identifies a sealing key. It is no secret.
 type KeyID uint32
 

@@ -26,11 +26,11 @@ func (s *Sealer) Seal(plain Text, ad AD) ([]byte, error) {
 }
 
 // Open decrypts a result of Seal with the same additional data. It fails with ErrUnknownKey if the sealer lacks
-// the key.
+// the key, else with ErrAltered.
 func (s *Sealer) Open(sealed []byte, ad AD) (Text, error) {
 	plain, err := s.aead.Decrypt(sealed, ad.toBytes())
 	if err != nil {
-		return "", s.openError(sealed, "open a secret of "+ad.Table, err)
+		return "", s.openError(sealed, "open a secret of "+ad.Table, fmt.Errorf("%w: %w", ErrAltered, err))
 	}
 	return Text(plain), nil
 }

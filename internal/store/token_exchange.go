@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,16 +38,20 @@ type SigningKeyRotation struct {
 // NewSigningKeyID makes the id of a signing key.
 func NewSigningKeyID() uuid.UUID { return newID() }
 
-// SigningKeys opens the tenant's signing keys, newest first, and returns the IDs of those that cannot be opened.
+// SigningKeys opens the tenant's signing keys, newest first, and returns the IDs of those that no key opens any more. Another
+// failure, such as of the key service, is an error: the keys are still good.
 func (v *Vault) SigningKeys(ctx context.Context) (keys []SigningKey, unreadable []uuid.UUID, err error) {
 	rows, err := v.q.SigningKeys(ctx, v.id)
 	for _, row := range rows {
 		plain, err := v.keyring.Open(row.Sealed, signingKeyAD(v.id, row.ID))
-		if err != nil {
+		switch {
+		case errors.Is(err, secret.ErrUnknownKey), errors.Is(err, secret.ErrAltered):
 			unreadable = append(unreadable, row.ID)
-			continue
+		case err != nil:
+			return nil, nil, err
+		default:
+			keys = append(keys, SigningKey{ID: row.ID, Private: plain, CreatedAt: row.CreatedAt.UTC()})
 		}
-		keys = append(keys, SigningKey{ID: row.ID, Private: plain, CreatedAt: row.CreatedAt.UTC()})
 	}
 	return keys, unreadable, err
 }
