@@ -142,6 +142,12 @@ func (t Accounts) Rename(ctx context.Context, id connectors.ConnectorID, agent *
 		return cmp.Or(err, newNotFound("account"))
 	}
 	row := rows[0]
+	switch exchanged, err := isExchanged(row); {
+	case err != nil:
+		return err
+	case exchanged: // under another name it would not be found
+		return fault.Errorf(fault.Conflict, "This account comes from token exchange, and keeps its name.")
+	}
 	plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, accountPlace{id, agent, name, row.Origin}))
 	if !ok {
 		return fault.Errorf(fault.Conflict, "The stored credential can't be decrypted. Set it again.")

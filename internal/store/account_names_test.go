@@ -136,6 +136,19 @@ func TestSyncSecret_AgentsAccountIsTheChosenOneOrUsedLast(t *testing.T) {
 	}
 }
 
+// An account from token exchange is its agent's only one, named default.
+func TestRename_ExchangedAccountKeepsItsName(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, agent := w.Exchanging(t), w.Agent(t)
+	accounts := w.Door().Accounts()
+	must(t, accounts.AddExchangedAccount(t.Context(), store.NewExchangedAccount{Connector: c, AgentID: agent.ID, Meta: store.GrantMeta{Exchange: c.OAuth.TokenExchange}}))
+	wantKind(t, accounts.Rename(t.Context(), c.ID, &agent.ID, "", "work"), fault.Conflict)
+	if names, err := accounts.Names(t.Context(), c.ID, &agent.ID); err != nil || len(names) != 1 || names[0] != connectors.DefaultAccount {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
 // A deleted account waits for its revocation with what opens it.
 func TestRevocation_OfANamedAccountOpens(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -181,6 +182,16 @@ func (t Accounts) AddExchangedAccount(ctx context.Context, a NewExchangedAccount
 		}
 		return t.notifyChange(nil, "credential", c.ID)
 	})
+}
+
+// isExchanged reports whether a stored account's tokens come from token exchange.
+func isExchanged(row dbgen.Credential) (bool, error) {
+	if len(row.GrantMeta) == 0 {
+		return false, nil
+	}
+	var meta GrantMeta
+	err := json.Unmarshal(row.GrantMeta, &meta)
+	return meta.Exchange != "", err
 }
 
 // ReviveExchangedAccount lets an ended account g request tokens again as a new one would, if it ended because others' programs could act as
