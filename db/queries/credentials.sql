@@ -157,12 +157,13 @@ where credentials.tenant_id = @tenant_id and credentials.connector_id = @connect
 
 -- name: AgentCredentialUsedLast :one
 -- For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
--- be used.
+-- be used, and none whose tokens name a member by token exchange: only that member's calls request them.
 select sqlc.embed(credentials), agents.slug as agent_slug
 from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = @tenant_id and credentials.connector_id = @connector_id and credentials.agent_id is not null
   and credentials.status in ('active', 'refresh_failed')
+  and (credentials.member_id is null or credentials.grant_meta -> 'exchange' is null)
 order by credentials.last_used_at desc nulls last, credentials.updated_at desc, credentials.id
 limit 1;
 

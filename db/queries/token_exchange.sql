@@ -108,6 +108,7 @@ update credentials
 set id = case when credentials.grant_meta -> 'exchange' is not null and credentials.member_id is not distinct from sqlc.narg(member_id)::uuid
               then credentials.id else @new_id::uuid end,
     status = 'active',
+    syncs = credentials.syncs and sqlc.narg(member_id)::uuid is null,
     member_id = sqlc.narg(member_id)::uuid,
     account = coalesce((select users.address from users where users.id = sqlc.narg(member_id)::uuid), ''),
     grant_meta = @grant_meta::jsonb,

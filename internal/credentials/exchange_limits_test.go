@@ -74,8 +74,8 @@ func TestExchange_SyncNamesNoMember(t *testing.T) {
 		must(t, err)
 		last, err := r.ResolveForSync(t.Context(), w.Tenant, w.connector)
 		must(t, err)
-		if (last == nil) != (u == nil) && w.Count(t, "credentials") > 0 {
-			t.Errorf("last used %v, the agent's %v", last, u)
+		if last != nil {
+			t.Errorf("a sync without an agent got %v", last)
 		}
 		return u
 	}
@@ -108,8 +108,8 @@ func TestExchange_SyncNamesNoMember(t *testing.T) {
 	}
 }
 
-// Syncs have one account. While it has no token that a call has requested, they say which one has: none takes its place unseen.
-func TestExchange_SyncsKeepTheirAccount(t *testing.T) {
+// Syncs without an agent use no account whose tokens name a member, not even one with a valid token. It cannot be chosen for them.
+func TestExchange_SyncsUseNoMembersAccount(t *testing.T) {
 	t.Parallel()
 	w := newExchangeWorld(t)
 	r := w.newResolver()
@@ -121,28 +121,43 @@ func TestExchange_SyncsKeepTheirAccount(t *testing.T) {
 	}
 	_, err := w.sent(t, r)
 	must(t, err)
-	if u := forSync(); u == nil || *u.Agent != w.agent.ID {
-		t.Errorf("with a valid token: %+v", u)
+	choose := w.Door().Accounts().ChooseForSyncs
+	if err := choose(t.Context(), w.connector.ID, &w.agent.ID, ""); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a member's account was chosen: %v", err)
 	}
-	w.expire(t)
-	w.agent = w.Agent(t)
-	must(t, w.Door().Agents().MakePersonal(t.Context(), w.Member(t, connectors.RoleMember).UserID, w.agent.ID))
-	_, err = w.sent(t, r)
-	must(t, err)
-	if u, err := forSync(), r.ExplainMissingForSync(t.Context(), w.Tenant, w.connector); u != nil || !strings.Contains(fault.As(err).Message, "no valid token now") {
+	if u, err := forSync(), r.ExplainMissingForSync(t.Context(), w.Tenant, w.connector); u != nil || !strings.Contains(fault.As(err).Message, "without a member") {
 		t.Errorf("%+v, %v", u, err)
 	}
 	u, err := r.Resolve(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &w.agent.ID}) // as before a destructive call of the agent
-	if err != nil || u == nil || len(w.requests) != 2 {
+	if err != nil || u == nil || len(w.requests) != 1 {
 		t.Errorf("%+v, %v; %d requests", u, err, len(w.requests))
 	}
 	shared := w.Agent(t)
 	_, err = r.Resolve(t.Context(), w.Tenant, w.connector, credentials.Account{Agent: &shared.ID})
 	must(t, err)
-	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), w.connector.ID, &shared.ID, ""))
+	if u := forSync(); u == nil || *u.Agent != shared.ID {
+		t.Errorf("of an agent without a member: %+v", u)
+	}
+	must(t, choose(t.Context(), w.connector.ID, &shared.ID, ""))
 	w.expire(t)
-	if u := forSync(); u == nil || *u.Agent != shared.ID || len(w.requests) != 4 {
-		t.Errorf("of an agent without a member: %+v, %d requests", u, len(w.requests))
+	if u := forSync(); u == nil || *u.Agent != shared.ID || len(w.requests) != 3 {
+		t.Errorf("chosen: %+v, %d requests", u, len(w.requests))
+	}
+}
+
+// A chosen account that names a member from now on is chosen no more.
+func TestExchange_MembersAccountLosesTheChoice(t *testing.T) {
+	t.Parallel()
+	w := newExchangeWorld(t)
+	r := w.newResolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	w.AsSystem(t, "update credentials set grant_meta = grant_meta - 'exchange'", nil) // as if the connector was without token exchange
+	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), w.connector.ID, &w.agent.ID, ""))
+	_, err = w.sent(t, r)
+	must(t, err)
+	if g, err := w.St.Vault(w.Tenant).Grant(t.Context(), w.connector.ID, &w.agent.ID); err != nil || g.Syncs || g.Tokens.Meta.Exchange == "" {
+		t.Errorf("%+v, %v", g.Credential, err)
 	}
 }
 

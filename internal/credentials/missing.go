@@ -116,14 +116,14 @@ func (r *Resolver) ExplainMissingForSync(ctx context.Context, tenant connectors.
 	isShared := c.CredentialMode == connectors.CredentialShared
 	cred, _, err := r.store.Vault(tenant).SyncSecret(ctx, c.ID, isShared)
 	switch {
+	case fault.Is(err, fault.NotFound) && !isShared && c.OAuth.TokenExchange != "":
+		return newCredentialRequired("The connector %q has no account for syncs. Only calls of a member request tokens in its name: choose the account of an agent without a member for syncs.", c.Name)
 	case fault.Is(err, fault.NotFound):
 		return NewMissingError(c, nil)
 	case err != nil:
 		return explainSeveralForSync(c, err)
 	case isShared && hasToken(c.Auth.Type):
 		return r.ExplainUnusable(ctx, tenant, c, &Credential{ID: cred.ID})
-	case cred.Syncs && cred.Member != nil && c.OAuth.TokenExchange != "" && isUsable(c, cred):
-		return newCredentialRequired("Syncs of the connector %q use the account %s, which has no valid token now. Only calls of its member request one: choose the account of an agent without a member for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	case cred.Syncs && (!isShared || connectors.GivenName(cred.Name) != ""):
 		return newCredentialRequired("Syncs of the connector %q use the account %s, which can't be used. Replace it, or choose another one for syncs.", c.Name, cmp.Or(cred.AgentSlug, cred.Name))
 	default:

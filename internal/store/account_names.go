@@ -70,12 +70,28 @@ func (t Accounts) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID,
 		if err := tx.q.LockAccounts(ctx, t.id.UUID, id.UUID); err != nil {
 			return err
 		}
+		if err := tx.checkServesSyncs(ctx, id, agent, name); err != nil {
+			return err
+		}
 		if err := tx.q.ReleaseSyncAccount(ctx, t.id, id, agent == nil); err != nil {
 			return err
 		}
 		n, err := tx.q.ChooseSyncAccount(ctx, dbgen.ChooseSyncAccountParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: name})
 		return tx.notifyChange(affectedError(n, err, "account"), "credential", id)
 	})
+}
+
+// checkServesSyncs fails for an account whose tokens name a member by token exchange: only that member's calls request them.
+func (t *tenant) checkServesSyncs(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+	rows, err := t.q.SealedCredentials(ctx, dbgen.SealedCredentialsParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: &name, MaxRows: 1})
+	if err != nil || len(rows) == 0 || rows[0].MemberID == nil {
+		return err
+	}
+	exchanged, err := isExchanged(rows[0])
+	if err == nil && exchanged {
+		err = fault.Errorf(fault.Conflict, "Only calls of its member request tokens of this account. Choose the account of an agent without a member for syncs.")
+	}
+	return err
 }
 
 // chooseAccountName returns the name of the account that a stored secret replaces or adds: the given name, else that of the only account, else

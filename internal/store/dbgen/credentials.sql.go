@@ -60,6 +60,7 @@ from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id
 where credentials.tenant_id = $1 and credentials.connector_id = $2 and credentials.agent_id is not null
   and credentials.status in ('active', 'refresh_failed')
+  and (credentials.member_id is null or credentials.grant_meta -> 'exchange' is null)
 order by credentials.last_used_at desc nulls last, credentials.updated_at desc, credentials.id
 limit 1
 `
@@ -70,7 +71,7 @@ type AgentCredentialUsedLastRow struct {
 }
 
 // For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
-// be used.
+// be used, and none whose tokens name a member by token exchange: only that member's calls request them.
 func (q *Queries) AgentCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (AgentCredentialUsedLastRow, error) {
 	row := q.db.QueryRow(ctx, agentCredentialUsedLast, tenantID, connectorID)
 	var i AgentCredentialUsedLastRow

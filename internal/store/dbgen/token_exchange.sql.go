@@ -260,6 +260,7 @@ update credentials
 set id = case when credentials.grant_meta -> 'exchange' is not null and credentials.member_id is not distinct from $1::uuid
               then credentials.id else $2::uuid end,
     status = 'active',
+    syncs = credentials.syncs and $1::uuid is null,
     member_id = $1::uuid,
     account = coalesce((select users.address from users where users.id = $1::uuid), ''),
     grant_meta = $3::jsonb,
