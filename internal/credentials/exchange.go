@@ -165,10 +165,10 @@ func isSameMember(a, b *connectors.UserID) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// checkUnchanged fails unless the connector's settings are still those of the request: an admin may have just distrusted the server.
+// checkUnchanged fails if the connector's settings have changed so that its tokens end: an admin may have just distrusted the server.
 func (r *refreshRun) checkUnchanged(ctx context.Context) error {
 	now, err := r.store.Tenant(r.tenant).Connectors().Get(ctx, connectors.Ref(r.connector.ID.String()))
-	if err == nil && now.Version != r.connector.Version {
+	if err == nil && connectors.EndsExchangedAccounts(r.connector, now) {
 		err = fault.Errorf(fault.Conflict, "The connector's settings have just changed. Try again.")
 	}
 	return err

@@ -208,6 +208,23 @@ func TestExchange_OutdatedConnectorGetsNoToken(t *testing.T) {
 	}
 }
 
+// Another change of the connector stops no request.
+func TestExchange_OtherChangesStopNothing(t *testing.T) {
+	t.Parallel()
+	w := newExchangeWorld(t)
+	r := w.newResolver()
+	_, err := w.sent(t, r)
+	must(t, err)
+	d := connectors.DraftOf(w.connector)
+	d.Description = "changed"
+	_, err = w.Door().Connectors().Update(t.Context(), w.connector.ID, w.connector.Version, d)
+	must(t, err)
+	w.expire(t)
+	if got, err := w.sent(t, r); err != nil || !strings.HasPrefix(got, "Bearer 2.") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // What ends while Patchbay asks the servers is seen before it signs.
 func TestExchange_SignsNothingThatEndedMeanwhile(t *testing.T) {
 	t.Parallel()
