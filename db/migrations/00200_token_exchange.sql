@@ -29,7 +29,30 @@ alter table signing_keys enable row level security;
 alter table signing_keys force row level security;
 grant select, insert, update, delete on signing_keys to patchbay_app;
 
+-- A token from token exchange is revoked when a person connects an account in its place.
+create or replace trigger queue_revocation_of_replaced before update on credentials
+    for each row when (
+        old.type = 'oauth2' and old.status <> 'revoked' and (
+            new.type <> 'oauth2'
+            or new.id <> old.id and old.grant_meta #>> '{identity,subject}' is not null
+            or new.account is distinct from old.account
+            or new.grant_meta #>> '{identity,subject}' <> old.grant_meta #>> '{identity,subject}'
+            or new.grant_meta ->> 'client_id' is distinct from old.grant_meta ->> 'client_id'
+            or new.grant_meta #>> '{server,issuer}' is distinct from old.grant_meta #>> '{server,issuer}'
+            or old.grant_meta -> 'exchange' is not null and new.grant_meta -> 'exchange' is null))
+    execute function queue_revocation();
+
 -- +goose Down
+create or replace trigger queue_revocation_of_replaced before update on credentials
+    for each row when (
+        old.type = 'oauth2' and old.status <> 'revoked' and (
+            new.type <> 'oauth2'
+            or new.id <> old.id and old.grant_meta #>> '{identity,subject}' is not null
+            or new.account is distinct from old.account
+            or new.grant_meta #>> '{identity,subject}' <> old.grant_meta #>> '{identity,subject}'
+            or new.grant_meta ->> 'client_id' is distinct from old.grant_meta ->> 'client_id'
+            or new.grant_meta #>> '{server,issuer}' is distinct from old.grant_meta #>> '{server,issuer}'))
+    execute function queue_revocation();
 drop table signing_keys;
 alter table instances drop column token_exchange;
 alter table sso_identities drop column email;

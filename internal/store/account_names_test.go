@@ -149,6 +149,29 @@ func TestRename_ExchangedAccountKeepsItsName(t *testing.T) {
 	}
 }
 
+// A person connects an account in the place of one from token exchange, at the same server by the same client.
+func TestRevocation_OfAReplacedExchangedAccount(t *testing.T) {
+	t.Parallel()
+	w := fixture.New(t)
+	c, agent := w.Exchanging(t), w.Agent(t)
+	save := func(exchange connectors.TokenExchange) {
+		t.Helper()
+		must(t, w.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+			ConnectorID: c.ID, AgentID: &agent.ID, Origin: c.CredentialOrigin(),
+			GrantTokens: store.GrantTokens{AccessToken: "token", Meta: store.GrantMeta{Exchange: exchange, ClientID: "patchbay"}},
+		}))
+	}
+	save(c.OAuth.TokenExchange)
+	save(c.OAuth.TokenExchange)
+	if n := w.Count(t, "account_revocations"); n != 0 {
+		t.Errorf("%d revocations of a renewed token", n)
+	}
+	save("")
+	if n := w.Count(t, "account_revocations"); n != 1 {
+		t.Errorf("%d revocations", n)
+	}
+}
+
 // A deleted account waits for its revocation with what opens it.
 func TestRevocation_OfANamedAccountOpens(t *testing.T) {
 	t.Parallel()
