@@ -145,6 +145,19 @@ delete from credentials
 where tenant_id = @tenant_id and connector_id = @connector_id::uuid and type = 'oauth2'
   and (member_id is not null or grant_meta -> 'exchange' is not null);
 
+-- name: ExpireMembersExchangedTokens :many
+-- The provider's word on members' addresses counts no longer: the next use requests a token that does not have it. A request that runs is not
+-- kept.
+update credentials
+set expires_at = now(),
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = @tenant_id and member_id is not null and grant_meta -> 'exchange' is not null and status in ('active', 'refresh_failed')
+returning connector_id;
+
 -- name: DeleteExchangedAccounts :many
 -- agent_id null: of all agents.
 delete from credentials

@@ -64,6 +64,37 @@ func TestExchange_EmailIsProvenByProvider(t *testing.T) {
 	}
 }
 
+// A token that says a confirmed address is used no longer when the provider or the domain goes.
+func TestExchange_EmailEndsWithItsProof(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*exchangeWorld, string) error{
+		"provider": func(w *exchangeWorld, _ string) error { return w.Door().SSO().Delete(t.Context()) },
+		"domain":   func(w *exchangeWorld, domain string) error { return w.Door().SSO().ReleaseDomain(t.Context(), domain) },
+	} {
+		w := newExchangeWorld(t)
+		_, domain, _ := strings.Cut(w.member.Email, "@")
+		w.AsSystem(t, "insert into sso_domains (tenant_id, domain, proof, verified_at, verified_by) values ($1, $2, 'x', now(), 'dns')", []any{w.Tenant, domain})
+		sso := connectors.SSO{Issuer: "https://login.example", ClientID: "patchbay", GroupsClaim: "groups", Enabled: true, TestedAt: new(time.Now())}
+		must(t, w.Door().SSO().Save(t.Context(), sso, "secret"))
+		must(t, w.Door().SSO().BindSSOSubject(t.Context(), store.SSOSubject{Issuer: sso.Issuer, ID: "x"}, w.member.UserID, w.member.Email))
+		w.AsSystem(t, "update memberships set sso_only = true where user_id = $1", []any{w.member.UserID})
+		r := w.newResolver()
+		for n := range 2 {
+			_, err := w.sent(t, r)
+			must(t, err)
+			if len(w.requests) != n+1 {
+				t.Fatalf("%s: %d requests, want %d", name, len(w.requests), n+1)
+			}
+			if claims := readClaims(t, w.requests[n].Get("subject_token")); (claims["email"] != nil) != (n == 0) {
+				t.Errorf("%s: claims %v", name, claims)
+			}
+			if n == 0 {
+				must(t, end(w, domain))
+			}
+		}
+	}
+}
+
 // An admin's sync, ping or test asks for no token in a member's name: only calls of the member or its agent do.
 func TestExchange_SyncNamesNoMember(t *testing.T) {
 	t.Parallel()
@@ -313,8 +344,9 @@ func TestExchange_DisconnectedStaysSo(t *testing.T) {
 	}
 }
 
-// Single sign-on has no part in token exchange: neither its end nor a sign-in changes these accounts.
-func TestExchange_SignInsChangeNothing(t *testing.T) {
+// Single sign-on has no part in accounts from token exchange: they stay at its end, only their token is requested again, and a sign-in
+// revives none.
+func TestExchange_SignInsChangeNoAccount(t *testing.T) {
 	t.Parallel()
 	w := newExchangeWorld(t)
 	r := w.newResolver()
@@ -323,12 +355,12 @@ func TestExchange_SignInsChangeNothing(t *testing.T) {
 	const issuer = "https://login.example"
 	must(t, w.Door().SSO().Save(t.Context(), connectors.SSO{Issuer: issuer, ClientID: "patchbay", GroupsClaim: "groups"}, "secret"))
 	must(t, w.Door().SSO().DeleteTokens(t.Context()))
-	if got, err := w.sent(t, r); err != nil || len(w.requests) != 1 {
+	if got, err := w.sent(t, r); err != nil || len(w.requests) != 2 {
 		t.Errorf("after the end of sign-ins: %q, %v", got, err)
 	}
 	w.AsSystem(t, "update credentials set status = 'revoked', error = 'refused by the server'", nil)
 	must(t, w.Door().SSO().SaveTokens(t.Context(), w.member.UserID, issuer, store.SSOTokens{IDToken: "x"}))
-	if got, err := w.sent(t, r); err == nil || len(w.requests) != 1 {
+	if got, err := w.sent(t, r); err == nil || len(w.requests) != 2 {
 		t.Errorf("a sign-in revived a refused account: %q", got)
 	}
 }

@@ -66,7 +66,7 @@ func (t SSO) SaveTokens(ctx context.Context, user connectors.UserID, issuer stri
 	return err
 }
 
-// DeleteTokens deletes what sign-ins left, and the accounts that depend on it.
+// DeleteTokens deletes what sign-ins left, and the accounts that depend on it. Members' tokens from token exchange are requested again.
 func (t SSO) DeleteTokens(ctx context.Context) error {
 	if err := t.q.DeleteSSOTokens(ctx, t.id); err != nil {
 		return err
@@ -75,7 +75,10 @@ func (t SSO) DeleteTokens(ctx context.Context) error {
 	for _, id := range deleted {
 		err = t.notifyChange(err, "credential", id)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.expireMembersTokens(ctx)
 }
 
 // ManagedMember returns the member that an agent belongs to, if the member's sign-in at the provider can give the agent an account at

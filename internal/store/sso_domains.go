@@ -19,10 +19,13 @@ func (t SSO) VerifyDomain(ctx context.Context, domain string, by connectors.Doma
 	return affectedError(n, err, "domain")
 }
 
-// ReleaseDomain deletes the claim of a domain.
+// ReleaseDomain deletes the claim of a domain. Members' tokens from token exchange, which may say an address of it, are requested again.
 func (t SSO) ReleaseDomain(ctx context.Context, domain string) error {
 	n, err := t.q.ReleaseSSODomain(ctx, t.id, cleanText(domain))
-	return affectedError(n, err, "domain")
+	if err := affectedError(n, err, "domain"); err != nil {
+		return err
+	}
+	return t.expireMembersTokens(ctx)
 }
 
 func toSSODomain(r dbgen.SSODomainsRow) connectors.SSODomain {

@@ -116,6 +116,15 @@ func (t *tenant) deleteExchangedAccounts(ctx context.Context, agent *uuid.UUID) 
 	return err
 }
 
+// expireMembersTokens ends the use of tokens that may say an address of a member, which the tenant's provider confirms no longer.
+func (t *tenant) expireMembersTokens(ctx context.Context) error {
+	expired, err := t.q.ExpireMembersExchangedTokens(ctx, t.id)
+	for _, id := range expired {
+		err = t.notifyChange(err, "credential", id)
+	}
+	return err
+}
+
 func (t *tenant) deleteUnusedSigningKeys(ctx context.Context) error {
 	if err := t.q.LockSigningKeys(ctx, t.id.UUID); err != nil {
 		return err

@@ -190,6 +190,40 @@ func (q *Queries) ExchangeSubject(ctx context.Context, tenantID connectors.Tenan
 	return i, err
 }
 
+const expireMembersExchangedTokens = `-- name: ExpireMembersExchangedTokens :many
+update credentials
+set expires_at = now(),
+    lease_id = null,
+    lease_until = null,
+    retry_at = null,
+    version = version + 1,
+    updated_at = now()
+where tenant_id = $1 and member_id is not null and grant_meta -> 'exchange' is not null and status in ('active', 'refresh_failed')
+returning connector_id
+`
+
+// The provider's word on members' addresses counts no longer: the next use requests a token that does not have it. A request that runs is not
+// kept.
+func (q *Queries) ExpireMembersExchangedTokens(ctx context.Context, tenantID connectors.TenantID) ([]connectors.ConnectorID, error) {
+	rows, err := q.db.Query(ctx, expireMembersExchangedTokens, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []connectors.ConnectorID
+	for rows.Next() {
+		var connector_id connectors.ConnectorID
+		if err := rows.Scan(&connector_id); err != nil {
+			return nil, err
+		}
+		items = append(items, connector_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const hasInstanceWithoutTokenExchange = `-- name: HasInstanceWithoutTokenExchange :one
 select exists (select from instances where not token_exchange and beat_at >= now() - interval '6 seconds')::boolean
 `
