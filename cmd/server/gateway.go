@@ -53,6 +53,7 @@ func (h *app) buildAgents(dialer *mcp.Dialer, egress *safehttp.Policy) agentServ
 		Instance:    h.instance,
 		BaseURL:     h.baseURL.String(),
 		Resync:      h.syncer.SyncNow,
+		ReadTool:    h.syncer.ReadTool,
 		ConnectURL:  links.linkFor,
 		AccountPage: links.pageFor,
 		OnEnd:       h.countCall,

@@ -23,6 +23,9 @@ import (
 //  3. if too old, a sync, shared by all waiting calls
 //  4. the policy is checked again with the new definition
 //
+// A connector with token exchange may have no account for syncs. Then the tool alone is read with the account of the call, and must be as it
+// was accepted. That is for this agent: others do not see what its account does, and wait for nothing of it.
+//
 // Tools that are read-only or non-destructive skip this. If the sync fails the call is refused, even of a
 // trusted tool: it may have changed. A connector may set another maximum age, or none.
 
@@ -45,8 +48,21 @@ type syncTimes struct {
 	loads singleflight.Group
 
 	mu     sync.Mutex // guards the fields below
-	synced map[serverKey]time.Time
-	failed map[serverKey]failedSync
+	synced map[checkKey]time.Time
+	failed map[checkKey]failedSync
+}
+
+// checkKey is what a check of definitions is for: all tools of a server, or one definition that an agent's account sees.
+type checkKey struct {
+	serverKey
+
+	agent connectors.AgentID // zero: all
+	tool  string
+	hash  connectors.Hash
+}
+
+func (k checkKey) String() string {
+	return fmt.Sprintf("%s %s %s %q %x", k.tenant, k.connector, k.agent, k.tool, k.hash)
 }
 
 type failedSync struct {
@@ -65,58 +81,56 @@ func isDestructive(t *agentview.Tool) bool {
 // checkDefinitionAge syncs an old definition and updates the order, or refuses the call.
 func (d *definitionAges) checkDefinitionAge(ctx context.Context, a *activeCall) error {
 	maxAge := a.connector.Connector.DefinitionAge
-	if d.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || d.isYoungerThan(a, maxAge) {
+	key := checkKey{serverKey: serverKey{a.request.View.Tenant.ID, a.connector.Connector.ID}}
+	if d.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || d.isYoungerThan(a, key, maxAge) {
 		return nil
 	}
-	agent := d.findSyncAgent(ctx, a)
-	err := d.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return d.resyncTools(ctx, a, agent, maxAge) })
+	if d.needsAgentsAccount(ctx, a) {
+		key.agent, key.tool, key.hash = a.request.View.Agent.ID, a.request.Tool.Name, a.request.Tool.Hash
+		if d.isYoungerThan(a, key, maxAge) {
+			return nil
+		}
+	}
+	err := d.o.Store.RetryUnqueued(ctx, a.request.Wait, func(ctx context.Context) error { return d.resyncTools(ctx, key, maxAge) })
 	if err != nil {
 		return a.staleDefinitionRefusal(err)
 	}
 	return d.authorizer.recheckTool(ctx, a)
 }
 
-// findSyncAgent returns the call's agent if the sync before the call is to use its account; nil: the account for syncs. A sync requests no
-// token that names a member (token exchange), so the account for syncs may have none while the call has one.
-func (d *definitionAges) findSyncAgent(ctx context.Context, a *activeCall) *connectors.AgentID {
-	c, view := a.connector.Connector, a.request.View
+// needsAgentsAccount reports whether a sync has no account while the call has one: no sync uses a token that names a member (token exchange).
+func (d *definitionAges) needsAgentsAccount(ctx context.Context, a *activeCall) bool {
+	c := a.connector.Connector
 	if c.OAuth.TokenExchange == "" {
-		return nil
+		return false
 	}
 	if _, err := d.sender.pool.Resolve(ctx, d.sender.sessionRequest(a)); err != nil {
-		return nil // the call fails for the same reason
+		return false // the call fails for the same reason
 	}
-	if found, err := d.o.Credentials.ResolveForSync(ctx, view.Tenant.ID, c); err == nil && found != nil {
-		return nil
-	}
-	return &view.Agent.ID
-}
-
-func (a *activeCall) serverKey() serverKey {
-	return serverKey{a.request.View.Tenant.ID, a.connector.Connector.ID}
+	found, err := d.o.Credentials.ResolveForSync(ctx, a.request.View.Tenant.ID, c)
+	return err != nil || found == nil
 }
 
 // isYoungerThan reports whether memory shows a sync within maxAge.
-func (d *definitionAges) isYoungerThan(a *activeCall, maxAge time.Duration) bool {
+func (d *definitionAges) isYoungerThan(a *activeCall, key checkKey, maxAge time.Duration) bool {
 	now := d.o.Now()
 	if syncedAt := a.connector.Connector.ToolsLastSyncedAt; syncedAt != nil && now.Sub(*syncedAt) < maxAge {
 		return true
 	}
 	d.syncTimes.mu.Lock()
 	defer d.syncTimes.mu.Unlock()
-	syncedAt, known := d.syncTimes.synced[a.serverKey()]
+	syncedAt, known := d.syncTimes.synced[key]
 	return known && now.Sub(syncedAt) < maxAge
 }
 
 // resyncTools syncs the tools, unless another process has. Concurrent calls share one sync, which continues if
 // one of them is cancelled.
-func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, agent *connectors.AgentID, maxAge time.Duration) error {
-	s := a.serverKey()
-	loaded := d.syncTimes.loads.DoChan(s.tenant.String()+s.connector.String(), func() (_ any, err error) {
+func (d *definitionAges) resyncTools(ctx context.Context, key checkKey, maxAge time.Duration) error {
+	loaded := d.syncTimes.loads.DoChan(key.String(), func() (_ any, err error) {
 		defer safe.RecoverTo(safe.Call, &err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resyncTimeout)
 		defer cancel()
-		return nil, d.resyncIfStale(ctx, s, agent, maxAge)
+		return nil, d.resyncIfStale(ctx, key, maxAge)
 	})
 	select {
 	case <-ctx.Done():
@@ -126,53 +140,65 @@ func (d *definitionAges) resyncTools(ctx context.Context, a *activeCall, agent *
 	}
 }
 
-func (d *definitionAges) resyncIfStale(ctx context.Context, s serverKey, agent *connectors.AgentID, maxAge time.Duration) error {
-	syncedAt, err := d.o.Store.Tenant(s.tenant).Tools().SyncedAt(ctx, s.connector)
+func (d *definitionAges) resyncIfStale(ctx context.Context, key checkKey, maxAge time.Duration) error {
+	syncedAt, err := d.o.Store.Tenant(key.tenant).Tools().SyncedAt(ctx, key.connector)
 	if err != nil {
 		return err
 	}
 	if d.o.Now().Sub(syncedAt) < maxAge {
-		d.syncTimes.recordSync(s, syncedAt)
+		d.syncTimes.recordSync(key, syncedAt)
 		return nil
 	}
-	if err := d.syncTimes.recentFailure(s, d.o.Now()); err != nil {
+	if err := d.syncTimes.recentFailure(key, d.o.Now()); err != nil {
 		return err
 	}
 	start := d.o.Now()
-	if err := d.o.Resync(ctx, s.tenant, s.connector, agent); err != nil {
+	if err := d.checkNow(ctx, key); err != nil {
 		if !store.IsDatabaseUnavailable(err) { // after an outage the sync is repeated at once
-			d.syncTimes.recordFailure(s, d.o.Now(), err)
+			d.syncTimes.recordFailure(key, d.o.Now(), err)
 		}
 		return err
 	}
-	d.syncTimes.recordSync(s, start)
+	d.syncTimes.recordSync(key, start)
 	return nil
 }
 
-func (t *syncTimes) recordSync(s serverKey, syncedAt time.Time) {
+// checkNow syncs a server's tools, or reads one with an agent's account.
+func (d *definitionAges) checkNow(ctx context.Context, key checkKey) error {
+	if key.agent == (connectors.AgentID{}) {
+		return d.o.Resync(ctx, key.tenant, key.connector)
+	}
+	hash, err := d.o.ReadTool(ctx, key.tenant, key.connector, key.agent, key.tool)
+	if err == nil && hash != key.hash {
+		err = fault.Errorf(fault.Conflict, "The server describes it differently to this agent's account.")
+	}
+	return err
+}
+
+func (t *syncTimes) recordSync(key checkKey, syncedAt time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.synced == nil || len(t.synced) >= maxSyncTimes {
-		t.synced = map[serverKey]time.Time{}
+		t.synced = map[checkKey]time.Time{}
 	}
-	t.synced[s] = syncedAt
-	delete(t.failed, s)
+	t.synced[key] = syncedAt
+	delete(t.failed, key)
 }
 
-func (t *syncTimes) recordFailure(s serverKey, failedAt time.Time, err error) {
+func (t *syncTimes) recordFailure(key checkKey, failedAt time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.failed == nil || len(t.failed) >= maxSyncTimes {
-		t.failed = map[serverKey]failedSync{}
+		t.failed = map[checkKey]failedSync{}
 	}
-	t.failed[s] = failedSync{at: failedAt, err: err}
+	t.failed[key] = failedSync{at: failedAt, err: err}
 }
 
 // recentFailure is the error of a sync within failedSyncTTL; nil: none.
-func (t *syncTimes) recentFailure(s serverKey, now time.Time) error {
+func (t *syncTimes) recentFailure(key checkKey, now time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f, failed := t.failed[s]; failed && now.Sub(f.at) < failedSyncTTL {
+	if f, failed := t.failed[key]; failed && now.Sub(f.at) < failedSyncTTL {
 		return f.err
 	}
 	return nil

@@ -27,7 +27,7 @@ func newResyncBench(t *testing.T, resync func(b *bench, id connectors.ConnectorI
 	t.Helper()
 	syncs = &atomic.Int32{}
 	b = newBench(t, func(o *toolcall.Options) {
-		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID, _ *connectors.AgentID) error {
+		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID) error {
 			syncs.Add(1)
 			return resync(b, id)
 		}
@@ -178,39 +178,50 @@ func TestDefinitionAge_CheckedAfterApproval(t *testing.T) {
 	b.remote.wantCalls(t, 0)
 }
 
-// A sync requests no token that names a member. It uses the account of the call while the account for syncs has no token.
-func TestDefinitionAge_SyncUsesTheCallsAccount(t *testing.T) {
+// No sync uses a token that names a member. While syncs have no account, the called tool alone is read with that of the call, for its agent.
+func TestDefinitionAge_ReadsTheToolWithTheCallsAccount(t *testing.T) {
 	t.Parallel()
 	var b *bench
-	var used []*connectors.AgentID
+	var syncs, reads int
+	seen := searchTool
 	b = newBench(t, func(o *toolcall.Options) {
-		o.Resync = func(_ context.Context, _ connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) error {
-			used = append(used, agent)
-			return resyncTo(t, searchTool)(b, id)
+		o.Resync = func(context.Context, connectors.TenantID, connectors.ConnectorID) error { syncs++; return nil }
+		o.ReadTool = func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, _ connectors.AgentID, name string) (connectors.Hash, error) {
+			reads++
+			return connectors.HashDefinition([]byte(seen)), nil
 		}
 	})
-	accounts := b.Door().Accounts()
-	must(t, accounts.SetTokenExchange(t.Context(), true))
 	c := b.connector(t, b.remote, withDefinitionAge, func(d *connectors.Draft) {
 		d.Auth.Type, d.CredentialMode = connectors.AuthOAuth2, connectors.CredentialPerAgent
 		d.OAuth = connectors.OAuthSettings{ClientID: "patchbay", Issuer: "https://login.example.com", TokenExchange: connectors.ExchangeActClaim}
 	})
-	other, member, a := b.Agent(t), b.Member(t, connectors.RoleMember).UserID, b.newTrustedAgent(t, c)
-	must(t, b.Door().Agents().MakePersonal(t.Context(), member, other.ID))
-	must(t, accounts.AddExchangedAccount(t.Context(), store.NewExchangedAccount{
-		Connector: c, AgentID: other.ID, Member: &member, Meta: store.GrantMeta{Exchange: c.OAuth.TokenExchange},
-	}))
-	must(t, accounts.SaveGrant(t.Context(), store.NewGrant{
-		ConnectorID: c.ID, AgentID: &a.ID, Origin: c.CredentialOrigin(),
-		GrantTokens: store.GrantTokens{AccessToken: "of the call", ExpiresAt: new(time.Now().Add(24 * time.Hour))},
-	}))
-	for range 2 {
-		b.clock.advance(16 * time.Minute)
-		_, err := b.call(t, a, c, "")
-		must(t, err)
-		must(t, accounts.ChooseForSyncs(t.Context(), c.ID, &a.ID, ""))
+	must(t, b.Door().Accounts().SetTokenExchange(t.Context(), true))
+	agents := []connectors.Agent{b.newTrustedAgent(t, c), b.newTrustedAgent(t, c)}
+	for _, a := range agents {
+		must(t, b.Door().Agents().MakePersonal(t.Context(), b.Member(t, connectors.RoleMember).UserID, a.ID))
+		must(t, b.Door().Accounts().SaveGrant(t.Context(), store.NewGrant{
+			ConnectorID: c.ID, AgentID: &a.ID, Origin: c.CredentialOrigin(),
+			GrantTokens: store.GrantTokens{AccessToken: "of the call", ExpiresAt: new(time.Now().Add(24 * time.Hour)), Meta: store.GrantMeta{Exchange: c.OAuth.TokenExchange}},
+		}))
 	}
-	if len(used) != 2 || used[0] == nil || *used[0] != a.ID || used[1] != nil {
-		t.Errorf("syncs used %v", used)
+	b.AsSystem(t, "update credentials set member_id = p.user_id from personal_agents p where p.agent_id = credentials.agent_id", nil)
+	call := func(a connectors.Agent, refused bool, want int) {
+		t.Helper()
+		request := b.order(t, b.process, a, c, "search", "")
+		request.Caller = connectors.CallerAgent(a.ID)
+		_, err := b.Call(t.Context(), request)
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "differently") || reads != want || syncs != 0 {
+			t.Errorf("%v; %d reads, want %d; %d syncs", err, reads, want, syncs)
+		}
 	}
+	b.clock.advance(16 * time.Minute)
+	call(agents[0], false, 1)
+	call(agents[0], false, 1)
+	seen = poisonedTool
+	call(agents[1], true, 2)
+	call(agents[0], false, 2)
+	b.clock.advance(16 * time.Minute)
+	call(agents[0], true, 3)
+	seen = searchTool
+	call(agents[1], false, 4)
 }

@@ -28,9 +28,10 @@ type Options struct {
 	Instance    connectors.InstanceID // this process
 	BaseURL     string                // the public URL, without a trailing slash
 
-	// Resync syncs a connector's tools before a destructive call with an old definition, with the agent's account; nil: with the one for
-	// syncs. A nil function: there is no maximum age.
-	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID, *connectors.AgentID) error
+	// Resync syncs a connector's tools before a destructive call with an old definition; nil: no maximum age.
+	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID) error
+	// ReadTool reads a tool's definition with an agent's account, where syncs have none, and stores nothing; required with Resync.
+	ReadTool func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, _ connectors.AgentID, name string) (connectors.Hash, error)
 
 	// ConnectURL makes a link for connecting a missing account; empty or nil: there is none.
 	ConnectURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string

@@ -11,11 +11,11 @@ import (
 )
 
 // SyncNow syncs a connector now, or waits for its active run in any process, for callers that must not act on
-// an old list. It returns when a new list is stored. ctx bounds the waiting, not the run. It uses the agent's account; nil: the one for syncs.
-func (s *Syncer) SyncNow(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) error {
+// an old list. It returns when a new list is stored. ctx bounds the waiting, not the run.
+func (s *Syncer) SyncNow(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
 	requestedAt := time.Now()
 	for pause := minPollInterval; ; pause = min(2*pause, maxPollInterval) {
-		err := s.syncOnce(ctx, tenant, id, agent)
+		err := s.syncOnce(ctx, tenant, id)
 		if err == nil || fault.As(err).Type != store.TypeSyncRunning {
 			return err
 		}
@@ -32,15 +32,11 @@ func (s *Syncer) SyncNow(ctx context.Context, tenant connectors.TenantID, id con
 }
 
 // syncOnce performs a run, which continues when ctx ends first.
-func (s *Syncer) syncOnce(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID, agent *connectors.AgentID) error {
-	req := Request{Connector: connectors.Ref(id.String()), Trigger: connectors.TriggerSchedule}
-	if agent != nil {
-		req.Agent = new(connectors.Ref(agent.String()))
-	}
+func (s *Syncer) syncOnce(ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID) error {
 	done := make(chan error, 1)
 	safe.Go(safe.Sync, func() { // Stop waits for it
 		done <- safe.Try(safe.Sync, func() error {
-			_, err := s.Sync(ctx, tenant, req)
+			_, err := s.Sync(ctx, tenant, Request{Connector: connectors.Ref(id.String()), Trigger: connectors.TriggerSchedule})
 			return err
 		})()
 	})

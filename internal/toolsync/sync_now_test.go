@@ -18,7 +18,7 @@ import (
 func (b *bundle) startRefresh(t *testing.T, c connectors.Connector) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- b.sync.SyncNow(t.Context(), b.Tenant, c.ID, nil) }()
+	go func() { done <- b.sync.SyncNow(t.Context(), b.Tenant, c.ID) }()
 	return done
 }
 
@@ -103,7 +103,7 @@ func TestRefresh_CancelledLeavesTheRunGoing(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	if err := b.sync.SyncNow(ctx, b.Tenant, c.ID, nil); !errors.Is(err, context.Canceled) {
+	if err := b.sync.SyncNow(ctx, b.Tenant, c.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v", err)
 	}
 	release()
