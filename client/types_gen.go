@@ -2753,7 +2753,7 @@ type Tenant struct {
 	// Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider.
 	SecondFactorRequired bool   `json:"second_factor_required"`
 	Slug                 string `json:"slug"`
-	// Whether connectors may get tokens by token exchange: an authorization server of an admin's choice learns of members and agents.
+	// Whether connectors may get tokens by token exchange: an authorization server of an owner's choice learns of members and agents.
 	TokenExchange bool      `json:"token_exchange"`
 	UpdatedAt     time.Time `json:"updated_at"`
 }

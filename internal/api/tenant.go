@@ -28,7 +28,7 @@ type tenantJSON struct {
 	SecondFactorRequired bool `json:"second_factor_required" doc:"Whether members must set up a second factor to use the tenant in a browser. Single sign-on leaves this to the provider."`
 
 	RefuseInvalidResults bool `json:"refuse_invalid_results" doc:"Whether a result that does not match its tool's output schema becomes an error for agents."`
-	TokenExchange        bool `json:"token_exchange" doc:"Whether connectors may get tokens by token exchange: an authorization server of an admin's choice learns of members and agents."`
+	TokenExchange        bool `json:"token_exchange" doc:"Whether connectors may get tokens by token exchange: an authorization server of an owner's choice learns of members and agents."`
 
 	CallsPerMinute    int `json:"calls_per_minute" doc:"The owner's limit on calls of all agents together. 0: the operator's limit."`
 	CallsPerDay       int `json:"calls_per_day" doc:"Likewise, per UTC day."`
