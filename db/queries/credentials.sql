@@ -157,7 +157,7 @@ where credentials.tenant_id = @tenant_id and credentials.connector_id = @connect
 
 -- name: AgentCredentialUsedLast :one
 -- For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
--- be used, and none whose tokens name a member by token exchange: only that member's calls request them.
+-- be used, and none with tokens that name a member by token exchange: only that member's calls request them.
 select sqlc.embed(credentials), agents.slug as agent_slug
 from credentials
 join agents on agents.tenant_id = credentials.tenant_id and agents.id = credentials.agent_id

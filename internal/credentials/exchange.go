@@ -150,14 +150,17 @@ func (r *refreshRun) requestExchangedToken(ctx context.Context, g store.Grant) (
 }
 
 // findSubject returns the subject of the grant's next token. It fails if the connector or the agent has changed since.
-func (r *refreshRun) findSubject(ctx context.Context, g store.Grant) (store.ExchangeSubject, error) {
-	if err := r.checkUnchanged(ctx); err != nil {
-		return store.ExchangeSubject{}, err
-	}
-	subject, err := r.store.Tenant(r.tenant).Accounts().ExchangeSubject(ctx, *g.AgentID, g.ConnectorID)
-	if fault.Is(err, fault.NotFound) || err == nil && !isSameMember(subject.Member, g.Member) {
-		err = errSharedAgent
-	}
+func (r *refreshRun) findSubject(ctx context.Context, g store.Grant) (subject store.ExchangeSubject, err error) {
+	err = r.store.Tenant(r.tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		if err := r.checkUnchanged(ctx, tx); err != nil {
+			return err
+		}
+		subject, err = tx.Accounts().ExchangeSubject(ctx, *g.AgentID, g.ConnectorID)
+		if fault.Is(err, fault.NotFound) || err == nil && !isSameMember(subject.Member, g.Member) {
+			return errSharedAgent
+		}
+		return err
+	})
 	return subject, err
 }
 
@@ -166,8 +169,8 @@ func isSameMember(a, b *connectors.UserID) bool {
 }
 
 // checkUnchanged fails if the connector's settings have changed so that its tokens end: an admin may have just distrusted the server.
-func (r *refreshRun) checkUnchanged(ctx context.Context) error {
-	now, err := r.store.Tenant(r.tenant).Connectors().Get(ctx, connectors.Ref(r.connector.ID.String()))
+func (r *refreshRun) checkUnchanged(ctx context.Context, tx *store.Tenant) error {
+	now, err := tx.Connectors().Get(ctx, connectors.Ref(r.connector.ID.String()))
 	if err == nil && connectors.EndsExchangedAccounts(r.connector, now) {
 		err = fault.Errorf(fault.Conflict, "The connector's settings have just changed. Try again.")
 	}

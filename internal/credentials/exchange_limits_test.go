@@ -139,7 +139,7 @@ func TestExchange_SyncNamesNoMember(t *testing.T) {
 	}
 }
 
-// Syncs without an agent use no account whose tokens name a member, not even one with a valid token. It cannot be chosen for them.
+// Syncs without an agent use no account with tokens that name a member, not even one with a valid token. It cannot be chosen for them.
 func TestExchange_SyncsUseNoMembersAccount(t *testing.T) {
 	t.Parallel()
 	w := newExchangeWorld(t)

@@ -81,7 +81,7 @@ func (t Accounts) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID,
 	})
 }
 
-// checkServesSyncs fails for an account whose tokens name a member by token exchange: only that member's calls request them.
+// checkServesSyncs fails for an account with tokens that name a member by token exchange: only that member's calls request them.
 func (t *tenant) checkServesSyncs(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	rows, err := t.q.SealedCredentials(ctx, dbgen.SealedCredentialsParams{TenantID: t.id, ConnectorID: id, AgentID: agent, Name: &name, MaxRows: 1})
 	if err != nil || len(rows) == 0 || rows[0].MemberID == nil {

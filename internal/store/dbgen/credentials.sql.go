@@ -71,7 +71,7 @@ type AgentCredentialUsedLastRow struct {
 }
 
 // For syncs of a connector with agents' credentials, none of which was chosen: only lists are read with it. Only credentials that can still
-// be used, and none whose tokens name a member by token exchange: only that member's calls request them.
+// be used, and none with tokens that name a member by token exchange: only that member's calls request them.
 func (q *Queries) AgentCredentialUsedLast(ctx context.Context, tenantID connectors.TenantID, connectorID connectors.ConnectorID) (AgentCredentialUsedLastRow, error) {
 	row := q.db.QueryRow(ctx, agentCredentialUsedLast, tenantID, connectorID)
 	var i AgentCredentialUsedLastRow
