@@ -9,8 +9,11 @@ import (
 	"patchbay/internal/safehttp"
 )
 
+// maxToolReads bounds the concurrent ReadTools of a connector: each agent's account reads a list of its own.
+const maxToolReads = 4
+
 // ReadTool reads a tool's definition with an agent's account, and stores nothing: the server may describe the tool differently to others. It
-// returns the definition's hash. It fails with NotFound if the server does not list the tool.
+// returns the definition's hash. It fails with NotFound if the server does not list the tool. It waits while maxToolReads are running.
 func (s *Syncer) ReadTool(
 	ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID, agent connectors.AgentID, name string,
 ) (connectors.Hash, error) {
@@ -18,6 +21,10 @@ func (s *Syncer) ReadTool(
 	if err != nil {
 		return connectors.Hash{}, err
 	}
+	if err := s.toolReads.Acquire(ctx, c.ID); err != nil {
+		return connectors.Hash{}, err
+	}
+	defer s.toolReads.Release(c.ID)
 	ctx = safehttp.WithTenant(ctx, tenant.String())
 	attempts, err := s.planAttempts(ctx, tenant, c, &agent)
 	if err != nil {

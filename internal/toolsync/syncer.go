@@ -46,6 +46,7 @@ type Syncer struct {
 	finished            func(connectors.SyncRun)
 	feed                progressFeed
 	probes              *limit.Gate[connectors.TenantID]
+	toolReads           *limit.Gate[connectors.ConnectorID]
 	programs            CommandPolicy
 	syncCommandSlots    *limit.Gate[connectors.TenantID] // of syncs
 	sessionCommandSlots *limit.Gate[connectors.TenantID] // of lasting sessions
@@ -86,6 +87,7 @@ func New(o Options) *Syncer {
 		finished:            o.Finished,
 		programs:            o.Programs,
 		probes:              limit.NewGate[connectors.TenantID](maxProbes, 0),
+		toolReads:           limit.NewGate[connectors.ConnectorID](maxToolReads, 0),
 		syncCommandSlots:    limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
 		sessionCommandSlots: limit.NewGate[connectors.TenantID](maxTenantPrograms, maxPrograms),
 	}
