@@ -15,10 +15,6 @@ from signing_keys
 where tenant_id = @tenant_id
 order by created_at desc, id desc;
 
--- name: LockSigningKeys :exec
--- Serializes the creation and deletion of signing keys: two that are made at once would displace the published one.
-select pg_advisory_xact_lock(hashtextextended('patchbay signing keys ' || (@tenant_id::uuid)::text, 0));
-
 -- name: NewestSigningKey :one
 -- When the newest key was made, and the newest that others can know; 1970: none. Unreadable keys do not count. needed: a connector uses keys.
 select coalesce(max(created_at), 'epoch')::timestamptz as newest,
@@ -34,17 +30,19 @@ where tenant_id = @tenant_id and not (id = any(@unreadable::uuid[]));
 insert into signing_keys (tenant_id, id, sealed)
 values (@tenant_id, @id, @sealed);
 
--- name: DeleteOldSigningKeys :exec
+-- name: DeleteOldSigningKeys :many
 delete from signing_keys
-where tenant_id = @tenant_id and created_at < @made_before;
+where tenant_id = @tenant_id and created_at < @made_before
+returning id;
 
--- name: DeleteUnusedSigningKeys :exec
+-- name: DeleteUnusedSigningKeys :many
 delete from signing_keys
 where signing_keys.tenant_id = @tenant_id
   and not exists (select 1
                   from connectors
                   join tenants on tenants.id = connectors.tenant_id
-                  where connectors.tenant_id = @tenant_id and tenants.token_exchange and coalesce(connectors.oauth ->> 'token_exchange', '') <> '');
+                  where connectors.tenant_id = @tenant_id and tenants.token_exchange and coalesce(connectors.oauth ->> 'token_exchange', '') <> '')
+returning signing_keys.id;
 
 -- name: ExchangeSubject :one
 -- The member that an agent belongs to, the subject of its token; null: the agent is the subject. No row if an owner has not turned token

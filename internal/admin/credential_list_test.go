@@ -14,6 +14,24 @@ import (
 	"patchbay/internal/testing/htmlcheck"
 )
 
+// With token exchange no agent waits for a person, unless an owner has turned it off.
+func TestCredentialList_SaysTokenExchange(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	c := d.Exchanging(t)
+	d.Grant(t, d.Agent(t).ID, c.ID)
+	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug+"/credentials"
+	p := b.get(path)
+	p.want(t, http.StatusOK, "Token exchange: an agent acts as its member, or as itself, without a sign-in. Each agent has its own account.")
+	if p.says("needs credentials") || p.says("Sign-in on the server") {
+		t.Error("the page asks for a sign-in")
+	}
+	if err := d.Door().Accounts().SetTokenExchange(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	b.get(path).want(t, http.StatusOK, "Token exchange is off in Settings, so a person connects each account.", "1 agent needs credentials")
+}
+
 func TestCredentialList_FiltersSearchesAndPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

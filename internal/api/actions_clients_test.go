@@ -32,6 +32,24 @@ var clientActions = map[string]actionCase{
 	"agent_workload.refuse": {alsoChanges: true, prepare: replayAssertion},
 	"member_client.allow":   {thing: "program", prepare: authorizeProgram("/mcp/admin")},
 	"member_client.end":     {thing: "program", prepare: requestAction("DELETE", "/api/v1/members/{id}/clients/{client_id}", nil)},
+	"signing_key.create":    {prepare: requestAfter(allowTokenExchange, "POST", "/api/v1/connectors", exchangingConnector)},
+	"signing_key.delete": {prepare: requestAfter(func(t *testing.T, w *world, ids targets, key string) {
+		t.Helper()
+		allowTokenExchange(t, w, ids, key)
+		if err := w.sendRequest(t, key, "POST", "/api/v1/connectors", exchangingConnector)(); err != nil {
+			t.Fatal(err)
+		}
+	}, "PATCH", "/api/v1/tenant", `{"token_exchange": false}`)},
+}
+
+const exchangingConnector = `{"name": "Billing", "url": "https://mcp.example.com/mcp", "credential_mode": "per_agent",
+	"auth": {"type": "oauth2", "client_id": "patchbay", "issuer": "https://auth.example.com", "token_exchange": "act_claim"}}`
+
+func allowTokenExchange(t *testing.T, w *world, _ targets, key string) {
+	t.Helper()
+	if err := w.sendRequest(t, key, "PATCH", "/api/v1/tenant", `{"token_exchange": true}`)(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // authorizeProgram authorizes a program for a resource.

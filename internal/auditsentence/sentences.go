@@ -128,6 +128,9 @@ var sentences = map[string]i18n.Key{
 	"registry.rotate_address": "%s replaced the address of the registry %s",
 	"registry.delete":         "%s deleted the registry %s",
 
+	"signing_key.create": "%s created the signing key %s for token exchange",
+	"signing_key.delete": "%s deleted the signing key %s for token exchange",
+
 	"scim.enable":       "%s turned on SCIM for %s",
 	"scim.rotate_token": "%s replaced the SCIM token of %s",
 	"scim.disable":      "%s turned off SCIM for %s",

@@ -1,6 +1,7 @@
 package credentials_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,18 @@ func TestExchange_KeysRotate(t *testing.T) {
 	}
 	if strings.Contains(w.RowTexts(t), "PRIVATE KEY") {
 		t.Error("a key is stored in the open")
+	}
+	log, err := w.Door().Audit().List(t.Context(), store.AuditFilter{Action: "signing_key"})
+	must(t, err)
+	var entries []string
+	for _, e := range log.Items {
+		entries = append(entries, e.ActorType+" "+e.Action)
+		if e.Action == "signing_key.delete" && e.Target != first {
+			t.Errorf("deleted: %s, want %s", e.Target, first)
+		}
+	}
+	if want := []string{"system signing_key.create", "system signing_key.create", "system signing_key.create", "system signing_key.delete"}; !slices.Equal(slices.Sorted(slices.Values(entries)), want) {
+		t.Errorf("the audit log has %v", entries)
 	}
 }
 

@@ -161,6 +161,9 @@ var Actions = map[string]Action{
 	"registry.rotate_address": {Effect: EffectUpdate, Secret: "address"},
 	"registry.delete":         {Effect: EffectDelete},
 
+	"signing_key.create": {Effect: EffectNone}, // a key for token exchange, named by its ID; it has no settings
+	"signing_key.delete": {Effect: EffectNone},
+
 	"scim.enable":       {Effect: EffectCreate},
 	"scim.rotate_token": {Effect: EffectUpdate, Secret: "token"},
 	"scim.disable":      {Effect: EffectDelete},

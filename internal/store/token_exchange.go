@@ -57,12 +57,11 @@ func (v *Vault) SigningKeys(ctx context.Context) (keys []SigningKey, unreadable 
 	return keys, unreadable, err
 }
 
-// AddDueSigningKey stores a signing key if one is due and a connector uses token exchange, and deletes those that nothing uses any more. In
-// a transaction, no other one makes
-// or deletes keys before its end.
+// AddDueSigningKey stores a signing key if one is due and a connector uses token exchange, and deletes those that nothing uses any more. It is
+// an audited action of the tenant, and these are serialized: two keys that are made at once would displace the published one.
 func (t Accounts) AddDueSigningKey(ctx context.Context, r SigningKeyRotation) error {
 	return t.ensureTx(ctx, func(tx *Tenant) error {
-		if err := tx.q.LockSigningKeys(ctx, tx.id.UUID); err != nil {
+		if err := tx.q.LockAuditedActions(ctx, tx.id.UUID); err != nil {
 			return err
 		}
 		if r.Unreadable == nil {
@@ -82,8 +81,26 @@ func (t Accounts) AddDueSigningKey(ctx context.Context, r SigningKeyRotation) er
 		if err != nil {
 			return err
 		}
-		return tx.q.DeleteOldSigningKeys(ctx, tx.id, found.Known)
+		if err := tx.recordSigningKeys(ctx, "signing_key.create", k.ID); err != nil {
+			return err
+		}
+		deleted, err := tx.q.DeleteOldSigningKeys(ctx, tx.id, found.Known)
+		if err != nil {
+			return err
+		}
+		return tx.recordSigningKeys(ctx, "signing_key.delete", deleted...)
 	})
+}
+
+// recordSigningKeys appends an audit entry for each key, by the ID that the published key and the assertions name (kid).
+func (t *tenant) recordSigningKeys(ctx context.Context, action string, keys ...uuid.UUID) error {
+	for _, id := range keys {
+		e := Event{ActorType: "system", ActorName: "Patchbay", Action: action, Target: id.String()}
+		if err := recordEvent(ctx, t.q, t.id, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetTokenExchange sets whether connectors may name members and agents to authorization servers. Without it, the accounts from token
@@ -126,10 +143,16 @@ func (t *tenant) expireMembersTokens(ctx context.Context) error {
 }
 
 func (t *tenant) deleteUnusedSigningKeys(ctx context.Context) error {
-	if err := t.q.LockSigningKeys(ctx, t.id.UUID); err != nil {
-		return err
-	}
-	return t.q.DeleteUnusedSigningKeys(ctx, t.id)
+	return t.ensureTx(ctx, func(tx *Tenant) error {
+		if err := tx.q.LockAuditedActions(ctx, tx.id.UUID); err != nil {
+			return err
+		}
+		deleted, err := tx.q.DeleteUnusedSigningKeys(ctx, tx.id)
+		if err != nil {
+			return err
+		}
+		return tx.recordSigningKeys(ctx, "signing_key.delete", deleted...)
+	})
 }
 
 func signingKeyAD(tenant connectors.TenantID, id uuid.UUID) secret.AD {

@@ -32,8 +32,8 @@ func methodOptions(ctx context.Context) []Option {
 func exchangeOptions(ctx context.Context) []Option {
 	return []Option{
 		{"", i18n.T(ctx, "A person connects each account")},
-		{string(connectors.ExchangeActorToken), i18n.T(ctx, "Token exchange, with a token for the agent")},
-		{string(connectors.ExchangeActClaim), i18n.T(ctx, "Token exchange, with the agent in the claim act")},
+		{string(connectors.ExchangeActorToken), i18n.T(ctx, "Token exchange, actor token")},
+		{string(connectors.ExchangeActClaim), i18n.T(ctx, "Token exchange, act claim")},
 	}
 }
 

@@ -566,7 +566,7 @@ func clientFields(p connectorFormProps) templ.Component {
 			}
 			templ_7745c5c3_Err = field(p.newField("auth.token_exchange", i18n.T(ctx, "Accounts"), func(f *fieldProps) {
 				f.Later, f.Options = true, exchangeOptions(ctx)
-				f.Help = i18n.T(ctx, "With token exchange, agents act as their members without connecting. An owner sets it up, with an issuer, a credential per agent, and the authorization server's trust in the token issuer shown in Settings.")
+				f.Help = i18n.T(ctx, "With token exchange, agents act as their members without connecting. An owner sets it up, with an issuer, a credential per agent, and the authorization server's trust in the token issuer shown in Settings. The agent is named by a token of its own, or by the claim act in its member's token.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

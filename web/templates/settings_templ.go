@@ -329,7 +329,7 @@ func Settings(p SettingsPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "token_exchange", Label: i18n.T(ctx, "Name members and agents to authorization servers"), Options: p.Exchanges, Help: i18n.T(ctx, "Admins choose the servers. Turning this off deletes these accounts and the signing key; after a leak, turn it off and on.")}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = field(fieldProps{Form: p.Form, Name: "token_exchange", Label: i18n.T(ctx, "Name members and agents to authorization servers"), Options: p.Exchanges, Help: i18n.T(ctx, "Owners choose the servers. Turning this off deletes these accounts and the signing key. After a leak, turn it off and on; servers trust the old key until they reload the public keys.")}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -69,7 +69,7 @@ func (h *Handler) credentialsPage(w http.ResponseWriter, r *http.Request, state 
 		Head:      connectorpages.ConnectorHead(r.Context(), c, templates.TabCredentials, h.ConnectorMark(c)),
 		Auth:      c.Auth.Type,
 		Mode:      c.CredentialMode,
-		About:     authSentence(r.Context(), c, len(accounts.Items) > 1),
+		About:     authSentence(r.Context(), shell.Actor(r).Tenant, c, len(accounts.Items) > 1),
 		Filter:    templates.Form{Values: map[string]string{"q": query.words, "status": string(query.state)}},
 		Filtered:  query.isFiltered(),
 		States:    accountStateOptions(r.Context(), c.Auth.Type),

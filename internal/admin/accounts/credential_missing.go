@@ -86,9 +86,10 @@ func missingRow(
 	return row
 }
 
-// countMissing returns how many agents lack a credential, for managers only.
+// countMissing returns how many agents lack a credential, for managers only. With token exchange, calls get what is missing.
 func countMissing(ctx context.Context, person auth.Actor, tenant store.Accounts, c connectors.Connector) (int, error) {
-	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type == connectors.AuthNone || !person.Role.May(connectors.PermManage) {
+	exchanges := c.OAuth.TokenExchange != "" && person.Tenant.TokenExchange
+	if c.CredentialMode != connectors.CredentialPerAgent || c.Auth.Type == connectors.AuthNone || exchanges || !person.Role.May(connectors.PermManage) {
 		return 0, nil
 	}
 	return tenant.CountMissing(ctx, c.ID)

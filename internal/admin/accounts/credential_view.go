@@ -129,8 +129,8 @@ func credentialFacts(ctx context.Context, c connectors.Credential, now time.Time
 	return facts
 }
 
-// authSentence says how Patchbay authenticates to a server.
-func authSentence(ctx context.Context, c connectors.Connector, several bool) string {
+// authSentence says how Patchbay authenticates to a server. several: agents share more than one account.
+func authSentence(ctx context.Context, tenant connectors.Tenant, c connectors.Connector, several bool) string {
 	scope := scopeSentence(ctx, c, several)
 	switch c.Auth.Type {
 	case connectors.AuthNone:
@@ -142,6 +142,12 @@ func authSentence(ctx context.Context, c connectors.Connector, several bool) str
 	case connectors.AuthBasic:
 		return i18n.T(ctx, "Username and password. %s", scope)
 	case connectors.AuthOAuth2:
+		if c.OAuth.TokenExchange != "" && tenant.TokenExchange {
+			return i18n.T(ctx, "Token exchange: an agent acts as its member, or as itself, without a sign-in. %s", scope)
+		}
+		if c.OAuth.TokenExchange != "" {
+			return i18n.T(ctx, "Token exchange is off in Settings, so a person connects each account. %s", scope)
+		}
 		return i18n.T(ctx, "Sign-in on the server's page, renewed while in use. %s", scope)
 	case connectors.AuthClientCredentials:
 		return i18n.T(ctx, "Client ID and secret.") + " " + scope

@@ -118,28 +118,60 @@ func (q *Queries) DeleteIssuedAccounts(ctx context.Context, tenantID connectors.
 	return result.RowsAffected(), nil
 }
 
-const deleteOldSigningKeys = `-- name: DeleteOldSigningKeys :exec
+const deleteOldSigningKeys = `-- name: DeleteOldSigningKeys :many
 delete from signing_keys
 where tenant_id = $1 and created_at < $2
+returning id
 `
 
-func (q *Queries) DeleteOldSigningKeys(ctx context.Context, tenantID connectors.TenantID, madeBefore time.Time) error {
-	_, err := q.db.Exec(ctx, deleteOldSigningKeys, tenantID, madeBefore)
-	return err
+func (q *Queries) DeleteOldSigningKeys(ctx context.Context, tenantID connectors.TenantID, madeBefore time.Time) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, deleteOldSigningKeys, tenantID, madeBefore)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
-const deleteUnusedSigningKeys = `-- name: DeleteUnusedSigningKeys :exec
+const deleteUnusedSigningKeys = `-- name: DeleteUnusedSigningKeys :many
 delete from signing_keys
 where signing_keys.tenant_id = $1
   and not exists (select 1
                   from connectors
                   join tenants on tenants.id = connectors.tenant_id
                   where connectors.tenant_id = $1 and tenants.token_exchange and coalesce(connectors.oauth ->> 'token_exchange', '') <> '')
+returning signing_keys.id
 `
 
-func (q *Queries) DeleteUnusedSigningKeys(ctx context.Context, tenantID connectors.TenantID) error {
-	_, err := q.db.Exec(ctx, deleteUnusedSigningKeys, tenantID)
-	return err
+func (q *Queries) DeleteUnusedSigningKeys(ctx context.Context, tenantID connectors.TenantID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, deleteUnusedSigningKeys, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const exchangeSubject = `-- name: ExchangeSubject :one
@@ -234,16 +266,6 @@ func (q *Queries) HasInstanceWithoutTokenExchange(ctx context.Context) (bool, er
 	var column_1 bool
 	err := row.Scan(&column_1)
 	return column_1, err
-}
-
-const lockSigningKeys = `-- name: LockSigningKeys :exec
-select pg_advisory_xact_lock(hashtextextended('patchbay signing keys ' || ($1::uuid)::text, 0))
-`
-
-// Serializes the creation and deletion of signing keys: two that are made at once would displace the published one.
-func (q *Queries) LockSigningKeys(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := q.db.Exec(ctx, lockSigningKeys, tenantID)
-	return err
 }
 
 const newestSigningKey = `-- name: NewestSigningKey :one
