@@ -42,14 +42,14 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 		p.account = old.Name
 	}
 	err = b.tenantStore(p.tenant).Tx(ctx, func(tx *store.Tenant) error {
-		if absent {
-			if err := addExchangedAccount(ctx, tx, p); err != nil {
-				return err
-			}
-		}
 		was, err := tx.LockAndReadState(ctx, p.auditSubject())
 		if err != nil {
 			return err
+		}
+		if absent {
+			if was, err = addExchangedAccount(ctx, tx, p); err != nil {
+				return err
+			}
 		}
 		if unread == nil {
 			now, err := tx.Agents().CredentialFor(ctx, p.connector.ID, p.agentID(), p.account)
@@ -87,22 +87,27 @@ func (b *Broker) DisconnectAccount(ctx context.Context, a auth.Actor, c connecto
 }
 
 // isExchanged reports whether the account would be one from token exchange.
-func (p target) isExchanged() bool {
-	return p.connector.OAuth.TokenExchange != "" && p.agent != nil && (p.account == "" || p.account == connectors.DefaultAccount)
+func (t target) isExchanged() bool {
+	return t.connector.OAuth.TokenExchange != "" && t.agent != nil && (t.account == "" || t.account == connectors.DefaultAccount)
 }
 
-// addExchangedAccount stores an account without a token, so that a person can disconnect it before the first call.
-func addExchangedAccount(ctx context.Context, tx *store.Tenant, p target) error {
+// addExchangedAccount stores an account without a token, so that a person can disconnect it before the first call. It returns the
+// account's state.
+func addExchangedAccount(ctx context.Context, tx *store.Tenant, p target) (store.State, error) {
 	subject, err := tx.Accounts().ExchangeSubject(ctx, p.agent.ID, p.connector.ID)
 	if fault.Is(err, fault.NotFound) {
-		return fault.Errorf(fault.NotFound, "No account connected.")
+		return nil, fault.Errorf(fault.NotFound, "No account connected.")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return tx.Accounts().AddExchangedAccount(ctx, store.NewExchangedAccount{
+	err = tx.Accounts().AddExchangedAccount(ctx, store.NewExchangedAccount{
 		Connector: p.connector, AgentID: p.agent.ID, Member: subject.Member, Meta: store.GrantMeta{Exchange: p.connector.OAuth.TokenExchange},
 	})
+	if err != nil {
+		return nil, err
+	}
+	return tx.State(ctx, p.auditSubject())
 }
 
 // sameClient reports whether both grants have one server and client.
