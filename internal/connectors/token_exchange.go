@@ -13,7 +13,7 @@ const (
 var TokenExchanges = []TokenExchange{ExchangeActorToken, ExchangeActClaim}
 
 // checkTokenExchange checks the settings of token exchange. An MCP server must not choose the authorization server to which Patchbay
-// names members, so the admin does, and nothing else overrides metadata.
+// names members, so an owner does, and nothing else overrides metadata.
 func (c *validation) checkTokenExchange(d Draft) {
 	const location = "auth.token_exchange"
 	s := d.OAuth

@@ -138,7 +138,7 @@ func (r *refreshRun) requestExchangedToken(ctx context.Context, g store.Grant) (
 	if peer.Proof, err = proofKey(g.Tokens); err != nil {
 		return g.Tokens, err
 	}
-	// Only the admin chooses scopes: the MCP server could ask for any, and no person sees them.
+	// Only an owner chooses scopes: the MCP server could ask for any, and no person sees them.
 	request := oauth.ExchangeRequest{Scopes: r.connector.OAuth.Scopes}
 	token, err := r.signAndExchange(ctx, peer, request, g)
 	if err != nil {
