@@ -282,6 +282,9 @@ func classifyManaged(failed *oauth.Error) (refreshFailure, bool) {
 		return refreshFailure{endReason: reasonSignInEnded}, true
 	case atProvider && (failed.Kind == oauth.KindDead || failed.Kind == oauth.KindDenied || failed.Code == "invalid_target"):
 		return refreshFailure{endReason: reasonProvider}, true
+	case atProvider && failed.Code == "invalid_request":
+		// RFC 8693 section 2.2.2: the sign-in is invalid or unacceptable. Some providers mean our client.
+		return refreshFailure{delay: store.Delay{Because: reasonProvider, Wait: maxRetryDelay}}, true
 	case atProvider && (failed.Kind == oauth.KindClient || failed.Kind == oauth.KindRejected || failed.Kind == oauth.KindScope):
 		return refreshFailure{delay: store.Delay{Because: reasonProviderClient, Wait: maxRetryDelay}}, true
 	case failed.Step == oauth.StepAssertion && (failed.Kind == oauth.KindDead || failed.Kind == oauth.KindDenied):

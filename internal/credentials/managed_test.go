@@ -249,6 +249,7 @@ func TestManaged_RefusalEndsAccess(t *testing.T) {
 		"suspended at the provider": {func(w *enterprise) { w.refuse = "invalid_grant" }, "sign-in provider refuses", true},
 		"forbidden by a policy":     {func(w *enterprise) { w.refuse = "access_denied" }, "sign-in provider refuses", true},
 		"unknown to the provider":   {func(w *enterprise) { w.refuse = "invalid_target" }, "sign-in provider refuses", true},
+		"refused by RFC 8693":       {func(w *enterprise) { w.refuse = "invalid_request" }, "sign-in provider refuses", false},
 		"refused by the server":     {func(w *enterprise) { w.refuseServer = "invalid_grant" }, "refuses the identity", true},
 		"client of the provider":    {func(w *enterprise) { w.refuse = "unauthorized_client" }, "Patchbay's client", false},
 		"token of another type": {func(w *enterprise) {
