@@ -8,6 +8,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ type visitor struct {
 
 	stops bool     // stops before the callback
 	back  *url.URL // the callback's address, where it stopped there
+	next  string   // where the shown page leads by itself; empty: nowhere
 }
 
 func newVisitor(t *testing.T) *visitor {
@@ -68,7 +70,17 @@ func (v *visitor) read(res *http.Response, err error) *visitor {
 		v.t.Fatal(err)
 	}
 	v.at, v.shown = res.Request.URL, page{res.StatusCode, res.Header.Get("Location"), string(body)}
+	v.next, _ = strings.CutPrefix(res.Header.Get("Refresh"), "0; url=")
 	return v
+}
+
+// goOn is where the shown page leads by itself.
+func (v *visitor) goOn() *visitor {
+	v.t.Helper()
+	if v.next == "" {
+		v.t.Fatalf("%s leads nowhere: %d %s", v.at.Redacted(), v.shown.status, v.shown.body)
+	}
+	return v.open(v.next)
 }
 
 // follow opens a sent link, and presses its button.
