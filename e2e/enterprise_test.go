@@ -199,8 +199,19 @@ func (w *enterprise) echo(a agent, i int) error {
 	return nil
 }
 
+// wantAll calls all servers.
+func (w *enterprise) wantAll(a agent, caller string) {
+	w.t.Helper()
+	for i := range w.servers {
+		if err := w.echo(a, i); err != nil {
+			w.t.Errorf("%s: %v", caller, err)
+		}
+	}
+}
+
 // TestEnterprise_NewMemberUntilSuspended is a member's first sign-in, with which the agent calls tools of seven servers, and the end: what
-// the provider suspends is refused at all seven within one access token's life. Another member stays.
+// the provider suspends is refused at all seven within one access token's life. Another member stays, and a new
+// sign-in after the suspension is enough.
 func TestEnterprise_NewMemberUntilSuspended(t *testing.T) {
 	t.Parallel()
 	for _, of := range providerPrograms {
@@ -218,11 +229,7 @@ func TestEnterprise_NewMemberUntilSuspended(t *testing.T) {
 			atSignIn := pressed.count()
 			pages := w.provider.counts().Authorize
 			member, slug := w.arrive(v)
-			for i := range w.servers {
-				if err := w.echo(member, i); err != nil {
-					t.Error(err)
-				}
-			}
+			w.wantAll(member, "the new member")
 			if n := pressed.count() - atSignIn; n != 0 {
 				t.Errorf("%d clicks after the sign-in", n)
 			}
@@ -240,10 +247,12 @@ func TestEnterprise_NewMemberUntilSuspended(t *testing.T) {
 			if refused := w.provider.exchange(http.StatusBadRequest, idToken, w.s.base); refused["error"] != of.code {
 				t.Errorf("the suspended member's program is answered %v", refused)
 			}
-			for i := range w.servers {
-				if err := w.echo(second, i); err != nil {
-					t.Errorf("the other member: %v", err)
-				}
+			w.wantAll(second, "the other member")
+			w.provider.decide(w.audiences)
+			w.join(grace)
+			w.wantAll(member, "the member, after a new sign-in")
+			if n := w.provider.counts().Refreshes; (n > 0) != of.refreshes {
+				t.Errorf("%d refresh tokens were exchanged", n)
 			}
 		})
 	}

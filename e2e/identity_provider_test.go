@@ -29,6 +29,8 @@ type providerProgram struct {
 	name  string
 	start func(t *testing.T, env []string) *process
 	code  string // error of an exchange for a suspended person
+
+	refreshes bool // Patchbay exchanges a refresh token, not an ID token
 }
 
 var providerPrograms = []providerProgram{
@@ -36,7 +38,7 @@ var providerPrograms = []providerProgram{
 		t.Helper()
 		return startPeer(t, env, "openid-provider.mjs")
 	}},
-	{name: "zitadel", code: "invalid_request", start: func(t *testing.T, env []string) *process {
+	{name: "zitadel", code: "invalid_request", refreshes: true, start: func(t *testing.T, env []string) *process {
 		t.Helper()
 		path, err := zitadelProgram()
 		if err != nil {
@@ -104,8 +106,8 @@ func readJSON[T any](t *testing.T, address string) T {
 	return document
 }
 
-// providerCounts are requests for the sign-in page, exchanges, and refused ones.
-type providerCounts struct{ Authorize, Exchanges, Refused int }
+// providerCounts are requests for the sign-in page, exchanges, those of refresh tokens, and refused ones.
+type providerCounts struct{ Authorize, Exchanges, Refreshes, Refused int }
 
 func (p *identityProvider) counts() providerCounts {
 	p.t.Helper()

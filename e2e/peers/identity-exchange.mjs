@@ -13,9 +13,9 @@ const idJAG = "urn:ietf:params:oauth:token-type:id-jag";
 export class Policy {
   audiences = {}; // client → issuer of a server → client id there
   suspended = [];
-  counts = { authorize: 0, exchanges: 0, refused: 0 };
+  counts = { authorize: 0, exchanges: 0, refreshes: 0, refused: 0 };
 
-  //   GET  /admin/counts   requests for the sign-in page, exchanges, and those that were refused
+  //   GET  /admin/counts   requests for the sign-in page, exchanges, those of refresh tokens, and refused ones
   //   POST /admin/policy   {"audiences": {"patchbay": {"https://as.example": "id there"}}, "suspended": ["ada@acme.example"]}
   async admin(url, req, res) {
     if (req.method === "POST") Object.assign(this, await json(req));
@@ -33,6 +33,7 @@ export async function registerExchange(provider, { policy, jwk, findAccount }) {
       const { payload } = await provider.IdToken.validate(token, client).catch(() => ({}));
       return payload?.exp * 1000 > Date.now() ? payload.sub : undefined;
     }
+    policy.counts.refreshes++;
     const found = await provider.RefreshToken.find(token);
     return found?.clientId === client.clientId && found.isValid ? found.accountId : undefined;
   };

@@ -34,6 +34,7 @@ type directory struct {
 	counts struct {
 		Authorize int `json:"authorize"`
 		Exchanges int `json:"exchanges"`
+		Refreshes int `json:"refreshes"`
 		Refused   int `json:"refused"`
 	}
 }
@@ -88,6 +89,21 @@ type policyStorage struct {
 	directory *directory
 }
 
+// shortLived is a client with ID tokens that are too old for an exchange after the sign-in.
+type shortLived struct{ op.Client }
+
+// IDTokenLifetime implements op.Client.
+func (shortLived) IDTokenLifetime() time.Duration { return 20 * time.Second }
+
+// GetClientByClientID implements op.Storage.
+func (s *policyStorage) GetClientByClientID(ctx context.Context, id string) (op.Client, error) {
+	client, err := s.Storage.GetClientByClientID(ctx, id)
+	if err != nil || id == "program" {
+		return client, err
+	}
+	return shortLived{client}, nil
+}
+
 // ValidateTokenExchangeRequest implements op.TokenExchangeStorage. The library has verified client and subject token.
 func (s *policyStorage) ValidateTokenExchangeRequest(_ context.Context, r op.TokenExchangeRequest) error {
 	if s.directory.GetUserByID(r.GetExchangeSubject()) == nil {
@@ -115,6 +131,9 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	}
 	d := s.store.directory
 	d.count(&d.counts.Exchanges)
+	if r.Data.SubjectTokenType == oidc.RefreshTokenType {
+		d.count(&d.counts.Refreshes)
+	}
 	response, err := s.issueAssertion(ctx, r)
 	if err != nil {
 		d.count(&d.counts.Refused)

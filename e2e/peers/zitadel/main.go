@@ -1,7 +1,7 @@
 // Command zitadel is an organisation's OpenID provider of github.com/zitadel/oidc on a loopback port, http://localhost:PORT, with the
 // storage of that module's example. It does for the end-to-end tests what openid-provider.mjs does with npm's oidc-provider, and differs
-// where providers may: addresses are at the UserInfo endpoint alone, there is no consent page, the sign-in gives a refresh token, and the
-// exchange of a suspended person is refused with invalid_request, as RFC 8693 section 2.2.2 says.
+// where providers may: addresses are at the UserInfo endpoint alone, there is no consent page, the sign-in gives a refresh token, with
+// which alone it can be exchanged, and a suspended person's exchange is refused with invalid_request, as RFC 8693 section 2.2.2 says.
 //
 // Environment: CLIENT_ID, CLIENT_SECRET, REDIRECT_URI; PEOPLE, as JSON: {"ada@acme.example": {"verified": true}}. When it is ready, it
 // prints one line of JSON.
