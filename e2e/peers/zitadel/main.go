@@ -75,7 +75,7 @@ func newHandler(issuer string, d *directory) (http.Handler, error) {
 	return mux, nil
 }
 
-// signInPages sign in whoever writes an address, once for a browser.
+// signInPages sign a person in by the address alone, once for a browser.
 type signInPages struct {
 	store    *policyStorage
 	callback func(ctx context.Context, id string) string
