@@ -271,6 +271,9 @@ func TestManaged_RefusalEndsAccess(t *testing.T) {
 			if strings.Contains(fmt.Sprint(err, fault.As(err).Remote), "assertion-") || strings.Contains(fmt.Sprint(err, fault.As(err).Remote), "header.") {
 				t.Error("the error repeats a secret")
 			}
+			if g, err := w.St.Vault(w.Tenant).Grant(t.Context(), w.connector.ID, &w.agent.ID); err != nil || (g.Status == connectors.CredentialRevoked) != tc.ends {
+				t.Errorf("the account is %s, %v", g.Status, err)
+			}
 			before := len(w.exchanges)
 			w.set(func() { w.refuse, w.refuseServer, w.answer = "", "", nil })
 			if _, err := w.sent(t, r); err == nil || len(w.exchanges) != before {
