@@ -12,7 +12,7 @@ type knownTexts struct {
 // loadKnown indexes the texts of other packages.
 func (l *Language) loadKnown() *knownTexts {
 	k := &knownTexts{sentences: formatIndex{}, parts: formatIndex{}, fragments: map[Key]bool{}}
-	for key, e := range l.texts {
+	for key, e := range l.texts() {
 		if e.forms == nil && strings.Contains(string(key), "%") && !strings.Contains(string(key), "|") && isSentence(string(key)) {
 			k.sentences.add(string(key), l.translate(key))
 		}

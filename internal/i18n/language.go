@@ -16,8 +16,8 @@ type Language struct {
 	group  string // separator of thousands
 	point  string // decimal mark
 	change func(string) string
-	texts  map[Key]entry
-	known  func() *knownTexts // texts of other packages; nil: they are not translated
+	texts  func() map[Key]entry // the catalog, read at its first use
+	known  func() *knownTexts   // texts of other packages; nil: they are not translated
 }
 
 // entry is a translation: one text, or one per plural form.
@@ -31,7 +31,7 @@ func (l *Language) translate(key Key) string {
 	if l.change != nil {
 		return l.change(string(key))
 	}
-	if e, ok := l.texts[key]; ok {
+	if e, ok := l.texts()[key]; ok {
 		return e.text
 	}
 	return string(key)
@@ -40,7 +40,7 @@ func (l *Language) translate(key Key) string {
 // translateCount returns the translation in the plural form of n.
 func (l *Language) translateCount(n int, one, other Key) string {
 	form := l.pluralForm(n)
-	if e, ok := l.texts[other]; ok {
+	if e, ok := l.texts()[other]; ok {
 		if text, ok := e.forms[form]; ok {
 			return text
 		}

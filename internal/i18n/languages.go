@@ -15,7 +15,7 @@ var catalogs embed.FS
 
 // The languages. English needs no catalog: its texts are the keys.
 var (
-	English = &Language{Code: "en", Name: "English", tag: language.English, group: ",", point: "."}
+	English = &Language{Code: "en", Name: "English", tag: language.English, group: ",", point: ".", texts: noTexts}
 	German  = newLanguage("de", Language{Name: "Deutsch", tag: language.German, group: ".", point: ","})
 )
 
@@ -63,9 +63,13 @@ func Pseudo(change func(string) string) *Language {
 	return newLanguage("en", Language{Name: "Pseudo", tag: language.English, group: ",", change: change})
 }
 
-// newLanguage adds the catalog to a language. Texts of other packages are indexed at their first use.
+func noTexts() map[Key]entry { return nil }
+
+// newLanguage adds the catalog to a language. It is read at its first use, and texts of other packages are indexed at theirs:
+// most commands translate nothing.
 func newLanguage(code string, l Language) *Language {
-	l.Code, l.texts = code, mustLoad(code)
+	l.Code = code
+	l.texts = sync.OnceValue(func() map[Key]entry { return mustLoad(code) })
 	l.known = sync.OnceValue(l.loadKnown)
 	return &l
 }

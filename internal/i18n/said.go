@@ -45,7 +45,7 @@ func (l *Language) translateRest(text string) string {
 
 // translateWhole translates a text that is a key, or matches a format.
 func (l *Language) translateWhole(text string) (string, bool) {
-	if e, ok := l.texts[Key(text)]; ok && e.forms == nil {
+	if e, ok := l.texts()[Key(text)]; ok && e.forms == nil {
 		return l.translate(Key(text)), true
 	}
 	return l.translateFormat(l.known().sentences, text)

@@ -45,7 +45,7 @@ func N(ctx context.Context, n int, one, other Key, args ...any) string {
 // Forms returns all plural forms of a count by their CLDR category, for scripts.
 func Forms(ctx context.Context, one, other Key) map[string]string {
 	l := FromContext(ctx)
-	if forms := l.texts[other].forms; forms != nil && l.change == nil {
+	if forms := l.texts()[other].forms; forms != nil && l.change == nil {
 		return forms
 	}
 	return map[string]string{"one": l.translate(one), "other": l.translate(other)}
