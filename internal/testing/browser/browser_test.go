@@ -47,14 +47,18 @@ func TestAPageIsUsedAgainAfterGoingBackToIt(t *testing.T) {
 	tab.WaitPath("/there")
 }
 
-// TestAccessible_SeesPoorContrast puts the same poor contrast on several pages, after a page with a good one.
+// TestAccessible_SeesPoorContrast gives one text of a page poor contrast, after a page where all texts have a good one.
 func TestAccessible_SeesPoorContrast(t *testing.T) {
 	t.Parallel()
-	for _, style := range []string{"", "color:#999", "color:#999", "background:#555", "opacity:.5"} {
+	for _, style := range []string{
+		"", "#text {color: #999}", "#text {color: #999}", "#text {background: #555}", "#text {opacity: .5}",
+		"a {color: #222; text-decoration: none}", "@media (prefers-color-scheme: dark) { #text {color: #999} }",
+	} {
 		failed := &failures{TB: t}
 		tab := browser.Open(failed)
-		tab.Go(serve(t, `<h1>Hello</h1><p id="text">A sentence that people read.</p>`))
-		browser.Eval[bool](tab, `(document.getElementById("text").style = "`+style+`", true)`)
+		tab.Go(serve(t, `<h1>Hello</h1><p>Another sentence.</p><p id="text">A sentence that people read.</p>
+			<p>A sentence with <a href="/there">a link</a>.</p>`))
+		browser.Eval[bool](tab, `(() => { const sheet = new CSSStyleSheet(); sheet.replaceSync("`+style+`"); document.adoptedStyleSheets = [sheet]; return true })()`)
 		tab.Accessible()
 		if failed.failed != (style != "") {
 			t.Errorf("%q: failed %t", style, failed.failed)
