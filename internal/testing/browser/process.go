@@ -82,6 +82,8 @@ func start() (context.Context, error) {
 		chromedp.Flag("disable-quic", true),
 		// chromedp's own, and BackForwardCache: it waits for ever for the tree of a page that came back from there.
 		chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,BackForwardCache"),
+		// A page lives for a second or two: optimizing its scripts takes more processor time than it saves.
+		chromedp.Flag("js-flags", "--no-maglev --no-turbofan --always-sparkplug"),
 		chromedp.WSURLReadTimeout(2*patience), // its start
 	)
 	alloc, _ := chromedp.NewExecAllocator(context.Background(), opts...)
