@@ -14,6 +14,9 @@ E2E_FILES = $$(grep -rl --include='*_test.go' --exclude-dir=node_modules '^//go:
 # Tests of bounds that the race detector exceeds, and of pages that take it minutes.
 UNRACED_FILES = $$(grep -rl --include='*_test.go' '^//go:build !race$$' ./internal)
 
+# Compiled with the race detector only.
+RACE_FILES = $$(grep -rlE --include='*.go' '^//go:build (.* )?race(\)| |$$)' ./internal)
+
 # Generated, and held fresh by `make check`.
 GENERATED = find internal/store/dbgen web/templates client -name '*.go' \( -path '*/dbgen/*' -o -name '*_templ.go' -o -name '*_gen.go' \) | sort | xargs cksum
 
@@ -58,14 +61,18 @@ SEQUENTIAL = ./internal/archtest ./internal/renames ./internal/jsonschema ./inte
 # before others that compute.
 LONG = ./internal/store ./internal/admin ./internal/toolcall ./internal/jobs ./internal/toolsync ./internal/api ./internal/gateway ./cmd/server ./internal/agentview
 
+# `make lint` has vet's checks, of all files but RACE_FILES. Packages with them are vetted in `make race`.
+NO_VET = -vet=off
+
 test: ## run the tests; nothing has to be started first
 	@scripts/get-postgres
 ifdef RACE
-	CGO_ENABLED=0 $(GO_TEST) -shuffle=on $(SEQUENTIAL)
+	CGO_ENABLED=0 $(GO_TEST) $(NO_VET) -shuffle=on $(SEQUENTIAL)
 	@files=$(UNRACED_FILES); names=$$(sed -nE 's/^func ((Test|Fuzz)[A-Za-z0-9_]+)\(. .*/\1/p' $$files | paste -sd'|'); \
-	CGO_ENABLED=0 $(GO_TEST) -shuffle=on -run "^($$names)\$$" $$(dirname $$files | sort -u)
-	CGO_ENABLED=1 $(GO_TEST) -race -shuffle=on $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
-	CGO_ENABLED=1 $(GO_TEST) -race -tags e2e ./internal/postgres
+	CGO_ENABLED=0 $(GO_TEST) $(NO_VET) -shuffle=on -run "^($$names)\$$" $$(dirname $$files | sort -u)
+	CGO_ENABLED=1 $(GO_TEST) $(NO_VET) -race -shuffle=on $(LONG) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	CGO_ENABLED=1 $(GO_TEST) $(NO_VET) -race -tags e2e ./internal/postgres
+	CGO_ENABLED=1 $(GO) vet -race $$(dirname $(RACE_FILES) | sort -u)
 else
 	CGO_ENABLED=0 $(GO_TEST) $(LONG) ./...
 endif
@@ -77,7 +84,7 @@ race: ## the same with the race detector, in random order
 e2e: ## run the tests that start processes: Patchbay itself, PostgreSQL, a browser, Node, poolers
 	@scripts/get-postgres
 	@files=$(E2E_FILES); names=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t .*/\1/p' $$files | paste -sd'|'); \
-	$(GO) test -tags e2e -parallel 3 -timeout $(E2E_PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
+	$(GO) test $(NO_VET) -tags e2e -parallel 3 -timeout $(E2E_PATIENCE) -run "^($$names)\$$" $$(dirname $$files | sort -u)
 
 interop: ## run the tests with large packages of others, such as the example apps in a browser (docs/conformance.md)
 	@scripts/get-postgres
