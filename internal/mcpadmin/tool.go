@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -29,7 +30,7 @@ type tool struct {
 	confirm func(ctx context.Context, c *caller, arguments json.RawMessage) (question, error)
 
 	output     *jsonschema.Schema
-	inputCheck *agentview.Schema
+	inputCheck func() *agentview.Schema // compiled at the first call
 	run        func(ctx context.Context, c *caller, arguments json.RawMessage) (toolOutput, error)
 }
 
@@ -58,7 +59,7 @@ type toolOutput struct {
 // newTool adds typed input and output: arguments are decoded into I, and O describes the output.
 func newTool[I, O any](t tool, run func(ctx context.Context, c *caller, in I) (O, string, error)) tool {
 	t.output = newOutputSchema[O]()
-	t.inputCheck = compileSchema(t.input)
+	t.inputCheck = sync.OnceValue(func() *agentview.Schema { return compileSchema(t.input) })
 	t.run = func(ctx context.Context, c *caller, arguments json.RawMessage) (toolOutput, error) {
 		var in I
 		if len(arguments) > 0 {
@@ -114,7 +115,7 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	if t == nil {
 		return nil, serve.InvalidParams(fmt.Sprintf("No tool named %s.", quoteName(r.Name)))
 	}
-	if err := t.inputCheck.Check(ctx, r.Arguments); err != nil {
+	if err := t.inputCheck().Check(ctx, r.Arguments); err != nil {
 		return nil, serve.InvalidParams(err.Error())
 	}
 	if err := b.actor.Require(t.permission); err != nil {
