@@ -60,7 +60,7 @@ type Server struct {
 	Headers   []credentials.Header // credential; empty for a server without authentication
 	Fault     *fault.Error         // why there are no headers; nil: none failed
 
-	account string // that the grant binds; empty: the owner's only one
+	account connectors.CredentialID // zero: none is needed, or there are no headers
 }
 
 // Open decrypts an agent's credentials for an admin.
@@ -101,20 +101,29 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 		if err != nil {
 			return err
 		}
-		isGranted := func(s Server) bool {
-			return slices.ContainsFunc(list, func(r store.AccessConnector) bool {
-				return r.Connector.ID == s.Connector.ID && (len(s.Headers) == 0 || r.Grant.Account() == s.account) && (r.Grant.Ends == nil || len(s.Headers) == 0)
-			})
-		}
-		if !all(b.Servers, isGranted) {
-			return fault.Errorf(fault.Conflict, "Access for the agent %q just changed. Try again.", current.Name)
+		for _, s := range b.Servers {
+			switch granted, err := isGranted(ctx, tx, current.ID, list, s); {
+			case err != nil:
+				return err
+			case !granted:
+				return fault.Errorf(fault.Conflict, "Access for the agent %q just changed. Try again.", current.Name)
+			}
 		}
 		return tx.Audit().Record(ctx, b.newEvent(a))
 	})
 }
 
-func all[T any](list []T, holds func(T) bool) bool {
-	return !slices.ContainsFunc(list, func(x T) bool { return !holds(x) })
+// isGranted reports whether the agent still has a server's connector, and for headers their account.
+func isGranted(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, list []store.AccessConnector, s Server) (bool, error) {
+	i := slices.IndexFunc(list, func(r store.AccessConnector) bool { return r.Connector.ID == s.Connector.ID })
+	switch {
+	case i < 0, len(s.Headers) > 0 && list[i].Grant.Ends != nil:
+		return false, nil
+	case len(s.Headers) == 0:
+		return true, nil
+	}
+	_, account, err := credentials.FindAccount(ctx, tx, s.Connector, &agent)
+	return account == s.account, err
 }
 
 func disabledError(a connectors.Agent) error {
@@ -171,14 +180,14 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, of
 		f.Code = "http_api"
 		return Server{Connector: c, Fault: f}
 	}
-	headers, err := d.credentials.Headers(ctx, tenant, c, of)
-	if err == nil && slices.ContainsFunc(headers, func(h credentials.Header) bool { return h.Proof != nil }) {
+	opened, err := d.credentials.Open(ctx, tenant, c, of)
+	if err == nil && slices.ContainsFunc(opened.Headers, func(h credentials.Header) bool { return h.Proof != nil }) {
 		f := fault.Errorf(fault.Conflict, "The token of %q is bound to a key of Patchbay and only works through the gateway.", c.Name)
 		f.Code = "bound_token"
 		return Server{Connector: c, Fault: f}
 	}
 	if err == nil {
-		return Server{Connector: c, Headers: headers, account: of.Name}
+		return Server{Connector: c, Headers: opened.Headers, account: opened.ID}
 	}
 	if ctx.Err() != nil {
 		late := fault.Wrap(fault.Unavailable, err, "The credential isn't ready. Try again in a moment.")

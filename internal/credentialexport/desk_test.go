@@ -239,3 +239,44 @@ func TestOpen_EndedAndTemporaryGrantsHaveNoCredential(t *testing.T) {
 		}
 	}
 }
+
+func TestOpen_RefusesAnAccountThatAnotherReplaced(t *testing.T) {
+	t.Parallel()
+	for _, account := range []string{"", "work"} {
+		b := newHandoverTest(t, oauthtest.Behaviour{})
+		c := b.Connector(t, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+		b.Grant(t, b.agent.ID, c.ID, func(g *connectors.Grant) {
+			if account != "" {
+				g.Accounts = []string{account}
+			}
+		})
+		save := func(token string) {
+			text, err := connectors.Secret{Token: secret.Text(token)}.Encode()
+			must(t, err)
+			must(t, b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
+				ConnectorID: c.ID, Name: account, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+			}))
+		}
+		save("former")
+		self, err := b.Door().Self(t.Context())
+		must(t, err)
+		replace := func() {
+			must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, nil, account))
+			save("other")
+		}
+		wait := func() {}
+		b.BeforeQuery(t, "SealedCredentials", func() { wait = b.BeforeQuery(t, "AgentByRef", replace) }) // of the check after the read
+		_, err = b.desk(0).Open(t.Context(), auth.Operator(self), connectors.Ref(b.agent.Slug))
+		wait()
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("account %q: %v", account, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -112,11 +112,11 @@ type Account struct {
 	Name  string              // among those of its owner; empty: the only one, and for no agent the one that syncs use
 }
 
-// Headers returns the headers that the account sends to the connector, unless it is managed or the operator's. A missing or dead credential is
-// a fault as by [NewMissingError], with the reason.
-func (r *Resolver) Headers(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) ([]Header, error) {
+// Open opens the account for a person, to send its headers to the connector, unless it is managed or the operator's. It has no headers if the
+// connector needs none. A missing or dead credential is a fault as by [NewMissingError], with the reason.
+func (r *Resolver) Open(ctx context.Context, tenant connectors.TenantID, c connectors.Connector, of Account) (*Credential, error) {
 	if c.Auth.Type == connectors.AuthNone {
-		return nil, nil
+		return &Credential{}, nil
 	}
 	if exchanged, err := r.wouldExchange(ctx, tenant, c, of); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (r *Resolver) Headers(ctx context.Context, tenant connectors.TenantID, c co
 	case u.workload: // for the servers that the operator lists alone
 		return nil, fault.Errorf(fault.Conflict, "%q signs in with the operator's workload token, which only works through the gateway.", c.Name)
 	default:
-		return u.Headers, nil
+		return u, nil
 	}
 }
 

@@ -3,10 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -92,6 +94,17 @@ func (t *tenant) checkServesSyncs(ctx context.Context, id connectors.ConnectorID
 		err = fault.Errorf(fault.Conflict, "Only calls of its member request tokens of this account. Choose the account of an agent without a member for syncs.")
 	}
 	return err
+}
+
+// SharedForSyncs reads the shared account that syncs of a connector use: the one chosen for them, else the only one. Several without a choice
+// are a Conflict of [TypeAccountRequired].
+func (t Accounts) SharedForSyncs(ctx context.Context, id connectors.ConnectorID) (connectors.CredentialID, error) {
+	row, err := t.q.SyncCredential(ctx, t.id, id, true)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return row.Credential.ID, err
+	}
+	only, err := Agents{t.tenant}.CredentialFor(ctx, id, nil, "")
+	return only.ID, err
 }
 
 // chooseAccountName returns the name of the account that a stored secret replaces or adds: the given name, else that of the only account, else

@@ -21,6 +21,9 @@ var settingsAttempts = map[string]attempt{
 		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
 		return len(names) > 0, err
 	},
+	"Accounts.SharedForSyncs": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Accounts().SharedForSyncs(ctx, o.connector.ID))
+	},
 	"Accounts.BoundAgents": func(ctx context.Context, o outsider) (bool, error) {
 		slugs, err := o.door.Accounts().BoundAgents(ctx, o.connector.ID, nil, connectors.DefaultAccount)
 		return len(slugs) > 0, err

@@ -28,7 +28,7 @@ func (c *Executor) TryAPITool(ctx context.Context, actor auth.Actor, connector c
 	if connector.Transport != connectors.TransportAPI {
 		return nil, connectors.ToolCall{}, fault.Errorf(fault.Invalid, "%s is an MCP server. It has no endpoints.", connector.Name)
 	}
-	view, accounts, err := c.newAdminView(ctx, actor, connector, t.Agent)
+	view, target, err := c.newAdminView(ctx, actor, connector, t.Agent)
 	if err != nil {
 		return nil, connectors.ToolCall{}, err
 	}
@@ -39,7 +39,7 @@ func (c *Executor) TryAPITool(ctx context.Context, actor auth.Actor, connector c
 		return nil, connectors.ToolCall{}, err
 	}
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
-		View: view, Connector: newAdminConnector(connector, accounts), Kind: connectors.CallMethod, Name: t.Tool, Method: "tools/call", Params: params,
+		View: view, Connector: target, account: target.Account, Kind: connectors.CallMethod, Name: t.Tool, Method: "tools/call", Params: params,
 		Source: t.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true, Client: Client{Caller: actor.Caller()},
 	})
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)

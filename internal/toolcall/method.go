@@ -10,6 +10,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 )
@@ -27,12 +28,12 @@ type MethodRequest struct {
 // own object. The record is stored when SendMethod returns. Its id is zero if nothing was sent, with a fault about the fields
 // method, params and agent.
 func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (json.RawMessage, connectors.ToolCall, error) {
-	view, accounts, err := c.newMethodView(ctx, actor, connector, m)
+	view, target, err := c.newMethodView(ctx, actor, connector, m)
 	if err != nil {
 		return nil, connectors.ToolCall{}, err
 	}
 	raw, record, err := c.requests.sendRecorded(ctx, UpstreamRequest{
-		View: view, Connector: newAdminConnector(connector, accounts), Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
+		View: view, Connector: target, account: target.Account, Kind: connectors.CallMethod, Name: m.Method, Method: m.Method, Params: m.Params,
 		Notify: m.Notify || connectors.IsNotification(m.Method), Source: m.Source, ActorName: actor.Name, Origin: actor.CallOrigin(), isByAdmin: true,
 		Client: Client{Caller: actor.Caller()},
 	})
@@ -45,8 +46,10 @@ func (c *Executor) SendMethod(ctx context.Context, actor auth.Actor, connector c
 	return raw, record, err
 }
 
-// newMethodView returns the view of a request's agent, or of none. It refuses what the connector does not allow.
-func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest) (*agentview.View, []string, error) {
+// newMethodView returns the view of a request's agent, or of none, and its connector. It refuses what the connector does not allow.
+func (c *Executor) newMethodView(
+	ctx context.Context, actor auth.Actor, connector connectors.Connector, m MethodRequest,
+) (*agentview.View, *agentview.ConnectorView, error) {
 	if err := actor.Require(connectors.PermManage); err != nil {
 		return nil, nil, err
 	}
@@ -56,43 +59,40 @@ func (c *Executor) newMethodView(ctx context.Context, actor auth.Actor, connecto
 	return c.newAdminView(ctx, actor, connector, m.Agent)
 }
 
-// newAdminConnector is the connector of an admin's request, with the accounts of newAdminView.
-func newAdminConnector(c connectors.Connector, accounts []string) *agentview.ConnectorView {
-	return &agentview.ConnectorView{Connector: c, Grant: connectors.Grant{Accounts: accounts}}
-}
-
-// boundAccounts returns the accounts that the agent's grant binds; nil: none.
-func boundAccounts(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, connector connectors.ConnectorID) ([]string, error) {
-	granted, err := tx.Agents().Grant(ctx, agent, connector)
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil
+// keepAccount finds the account of a person's own request. The request uses no other one, also if another one takes its name.
+func keepAccount(ctx context.Context, tx *store.Tenant, connector *agentview.ConnectorView, agent *connectors.AgentID) error {
+	of, id, err := credentials.FindAccount(ctx, tx, connector.Connector, agent)
+	connector.Account = id
+	if of.Name != "" {
+		connector.Grant.Accounts = []string{of.Name}
 	}
-	return granted.Grant.Accounts, err
+	return err
 }
 
-// newAdminView returns the view of an agent with a credential that an admin uses, or of none, and the accounts that the agent's grant
-// binds.
-func (c *Executor) newAdminView(ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref) (view *agentview.View, accounts []string, err error) {
+// newAdminView returns the view of an agent with a credential that an admin uses, or of none, and the connector with the account.
+func (c *Executor) newAdminView(
+	ctx context.Context, actor auth.Actor, connector connectors.Connector, agent connectors.Ref,
+) (*agentview.View, *agentview.ConnectorView, error) {
 	switch perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone; {
 	case !connector.Enabled:
 		return nil, nil, fault.Errorf(fault.Conflict, "The connector %q is disabled.", connector.Name)
 	case perAgent && agent == "":
 		return nil, nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
 	}
-	view = &agentview.View{Tenant: actor.Tenant}
-	if agent == "" {
-		return view, nil, nil
-	}
-	err = c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+	view, target := &agentview.View{Tenant: actor.Tenant}, &agentview.ConnectorView{Connector: connector}
+	err := c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
+		if agent == "" {
+			return keepAccount(ctx, tx, target, nil)
+		}
 		if view.Agent, err = tx.Agents().Get(ctx, agent); err != nil {
 			return err
 		}
-		if accounts, err = boundAccounts(ctx, tx, view.Agent.ID, connector.ID); err != nil {
+		if err := keepAccount(ctx, tx, target, &view.Agent.ID); err != nil {
 			return err
 		}
 		return actor.RequireUse(ctx, tx.Accounts(), view.Agent.ID)
 	})
-	return view, accounts, err
+	return view, target, err
 }
 
 // methodRefusal returns why an agent may not send a method outside MCP; nil: it may.

@@ -61,20 +61,25 @@ func (c *Executor) RunOwnCall(ctx context.Context, own OwnCall, timeout time.Dur
 func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request CallRequest, review connectors.Review, err error) {
 	var connector connectors.Connector
 	var tool connectors.Tool
-	var agent connectors.Agent
-	var accounts []string
+	var view *agentview.View
+	var called *agentview.Tool
 	err = c.o.Store.Tenant(own.Actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if connector, err = tx.Connectors().Get(ctx, own.Connector); err != nil {
 			return err
 		}
-		if tool, err = tx.Tools().Get(ctx, connector.ID, own.Tool); err != nil || own.Account == "" {
+		if tool, err = tx.Tools().Get(ctx, connector.ID, own.Tool); err != nil {
 			return err
 		}
-		if agent, err = tx.Agents().Get(ctx, own.Account); err != nil {
-			return err
+		var agent connectors.Agent
+		var owner *connectors.AgentID
+		if own.Account != "" {
+			if agent, err = tx.Agents().Get(ctx, own.Account); err != nil {
+				return err
+			}
+			owner = &agent.ID
 		}
-		accounts, err = boundAccounts(ctx, tx, agent.ID, connector.ID)
-		return err
+		view, called = agentview.NewOwnTool(own.Actor.Tenant, connector, tool, agent)
+		return keepAccount(ctx, tx, called.Connector, owner)
 	})
 	if err == nil {
 		err = own.checkAccount(connector)
@@ -84,10 +89,8 @@ func (c *Executor) newOwnRequest(ctx context.Context, own OwnCall) (request Call
 	}
 	request = CallRequest{
 		Arguments: own.Arguments, Source: own.Source, ActorName: own.Actor.Name, Origin: own.Actor.CallOrigin(), Timeout: own.Timeout, isOwn: true,
-		Client: Client{Caller: own.Actor.Caller()},
+		Client: Client{Caller: own.Actor.Caller()}, View: view, Tool: called,
 	}
-	request.View, request.Tool = agentview.NewOwnTool(own.Actor.Tenant, connector, tool, agent)
-	request.Tool.Connector.Grant.Accounts = accounts
 	if request.Tool.BlockedBy != "" {
 		return request, "", fault.Errorf(fault.Conflict, "%s", blockedRefusal(request.Tool).Sentence)
 	}
@@ -161,7 +164,7 @@ func (z *authorizer) recheckOwnTool(ctx context.Context, a *activeCall) error {
 		return &RefusalError{Code: CodeHeld, Sentence: "The tool changed meanwhile. Look at its definition, and call it again."}
 	}
 	request := *a.request
-	current.Connector.Grant.Accounts = a.connector.Grant.Accounts // another choice does not change the call
+	current.Connector.Grant.Accounts, current.Connector.Account = a.connector.Grant.Accounts, a.connector.Account // another choice does not change the call
 	request.View, request.Tool = view, current
 	a.request, a.connector = &request, current.Connector
 	return nil

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -275,7 +276,7 @@ func (rs *requestSender) upstreamParams(q *UpstreamRequest) (json.RawMessage, er
 	if err := checkKeptAccount(s.Account, q.Connector); err != nil {
 		return nil, err
 	}
-	q.account = s.Account
+	q.account = cmp.Or(s.Account, q.account)
 	if len(s.State) == 0 {
 		s.State = json.RawMessage("null")
 	}

@@ -47,7 +47,7 @@ func (p policyCheck) isStale(wait *store.WaitBudget) bool {
 // isViewStale reports whether a request failed because its view, from memory, has another account than the database.
 func (p policyCheck) isViewStale(err error) bool {
 	f, ok := errors.AsType[*fault.Error](err)
-	return ok && f.Type == upstream.TypeAccountChanged && !p.fromDatabase
+	return ok && f.Type == credentials.TypeAccountChanged && !p.fromDatabase
 }
 
 // callSender sends calls and other requests to the servers.

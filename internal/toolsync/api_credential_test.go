@@ -21,9 +21,9 @@ import (
 // callAPI calls an operation of a server with the credential of an agent.
 func (b *bundle) callAPI(t *testing.T, r *credentials.Resolver, c connectors.Connector, agent *connectors.AgentID, server string) {
 	t.Helper()
-	headers, err := r.Headers(t.Context(), b.Tenant, c, credentials.Account{Agent: agent})
+	account, err := r.Open(t.Context(), b.Tenant, c, credentials.Account{Agent: agent})
 	must(t, err)
-	target, err := b.sync.Target(t.Context(), b.Tenant, c, headers)
+	target, err := b.sync.Target(t.Context(), b.Tenant, c, account.Headers)
 	must(t, err)
 	session, err := (&mcp.Dialer{HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Version: "test"}).Dial(t.Context(), target)
 	must(t, err)
@@ -81,13 +81,13 @@ func TestCredential_GoesToTheAPIAlone(t *testing.T) {
 			if b.callAPI(t, resolver, c, &agent.ID, other.URL); got != "|||" {
 				t.Errorf("%v %s: another server got %q", auth, mode, got)
 			}
-			if _, err := resolver.Headers(t.Context(), b.Tenant, c, credentials.Account{Agent: &stranger.ID}); (err == nil) != (owner == nil || auth.Type == connectors.AuthNone) {
+			if _, err := resolver.Open(t.Context(), b.Tenant, c, credentials.Account{Agent: &stranger.ID}); (err == nil) != (owner == nil || auth.Type == connectors.AuthNone) {
 				t.Errorf("%v %s: another agent: %v", auth, mode, err)
 			}
 			moved := c
 			moved.ServerURL = other.URL
 			if auth.Type != connectors.AuthNone {
-				if _, err := resolver.Headers(t.Context(), b.Tenant, moved, credentials.Account{Agent: &agent.ID}); err == nil {
+				if _, err := resolver.Open(t.Context(), b.Tenant, moved, credentials.Account{Agent: &agent.ID}); err == nil {
 					t.Errorf("%v %s: the credential moved along", auth, mode)
 				}
 			}

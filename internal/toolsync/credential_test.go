@@ -8,6 +8,8 @@ import (
 	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/mcptest"
+	"patchbay/internal/secret"
+	"patchbay/internal/store"
 )
 
 func (b *bundle) credentials() *credentials.Resolver { return credentials.New(b.St) }
@@ -202,4 +204,33 @@ func TestSync_SendsExtraHeaders(t *testing.T) {
 			t.Errorf("%s had X-Team %q, User-Agent %q", call.Method, call.Header.Get("X-Team"), call.Header.Get("User-Agent"))
 		}
 	}
+}
+
+func TestSync_KeepsTheAccountOfTheGrant(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	up := newUpstream(t, mcptest.Script{Tools: mcptest.Tools(1)})
+	c, ann := b.addConnector(t, up.URL, perAgent), b.Agent(t)
+	for _, name := range []string{"work", "home"} {
+		text, err := connectors.Secret{Token: secret.Text("of-" + name)}.Encode()
+		must(t, err)
+		must(t, b.Door().Connectors().SetCredential(t.Context(), store.NewCredential{
+			ConnectorID: c.ID, AgentID: &ann.ID, Name: name, Type: c.Auth.Type, Origin: connectors.Origin(c.URL), Secret: text,
+		}))
+	}
+	b.Grant(t, ann.ID, c.ID, func(g *connectors.Grant) { g.Accounts = []string{"work"} })
+	wait := b.BeforeQuery(t, "SealedCredentials", func() {
+		must(t, b.Door().Tx(t.Context(), func(tx *store.Tenant) error {
+			if err := tx.Accounts().Rename(t.Context(), c.ID, &ann.ID, "work", "was-work"); err != nil {
+				return err
+			}
+			return tx.Accounts().Rename(t.Context(), c.ID, &ann.ID, "home", "work")
+		}))
+	})
+	_, err := b.runAs(t, c, &ann)
+	wait()
+	if f := wantFault(t, err, fault.Conflict, ""); f.Type != credentials.TypeAccountChanged {
+		t.Errorf("type = %q", f.Type)
+	}
+	wantSent(t, up)
 }

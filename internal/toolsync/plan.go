@@ -5,7 +5,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
-	"patchbay/internal/fault"
+	"patchbay/internal/store"
 )
 
 // attempt is one session to try, with a credential or without (nil). The next attempt follows only if the
@@ -36,19 +36,7 @@ func (s *Syncer) planAttempts(
 		return []attempt{anonymous}, nil
 	}
 	if c.CredentialMode == connectors.CredentialPerAgent && agent != nil {
-		account, err := s.agentAccount(ctx, tenant, c, *agent)
-		if err != nil {
-			return nil, err
-		}
-		credential, err := s.credentials.Resolve(ctx, tenant, c, account)
-		switch {
-		case err != nil:
-			return nil, err
-		case credential == nil:
-			return nil, s.credentials.ExplainMissing(ctx, tenant, c, account)
-		default:
-			return []attempt{{credential: credential}}, nil
-		}
+		return s.planOfAgent(ctx, tenant, c, *agent)
 	}
 	credential, err := s.credentials.ResolveForSync(ctx, tenant, c)
 	switch {
@@ -63,15 +51,36 @@ func (s *Syncer) planAttempts(
 	}
 }
 
+// planOfAgent chooses the account of the agent's grant.
+func (s *Syncer) planOfAgent(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID,
+) ([]attempt, error) {
+	account, id, err := s.agentAccount(ctx, tenant, c, agent)
+	if err != nil {
+		return nil, err
+	}
+	credential, err := s.credentials.Resolve(ctx, tenant, c, account)
+	switch {
+	case err != nil:
+		return nil, err
+	case credential == nil:
+		return nil, s.credentials.ExplainMissing(ctx, tenant, c, account)
+	case id != connectors.CredentialID{} && credential.ID != id: // another one took the name meanwhile
+		return nil, credentials.NewAccountChanged(c)
+	default:
+		return []attempt{{credential: credential}}, nil
+	}
+}
+
 // agentAccount returns the account of the agent's grant.
 func (s *Syncer) agentAccount(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, agent connectors.AgentID,
-) (credentials.Account, error) {
-	granted, err := s.store.Tenant(tenant).Agents().Grant(ctx, agent, c.ID)
-	if fault.Is(err, fault.NotFound) {
-		err = nil
-	}
-	return credentials.Account{Agent: &agent, Name: granted.Grant.Account()}, err
+) (of credentials.Account, id connectors.CredentialID, err error) {
+	err = s.store.Tenant(tenant).Snapshot(ctx, func(tx *store.Tenant) error {
+		of, id, err = credentials.FindAccount(ctx, tx, c, &agent)
+		return err
+	})
+	return of, id, err
 }
 
 // authBehaviour derives from an attempt how the server authenticates; empty: unknown. A list alone does not

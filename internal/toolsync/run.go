@@ -114,7 +114,7 @@ func (r *run) explainMissing(ctx context.Context, refusal error) error {
 	var err error
 	if r.connector.CredentialMode == connectors.CredentialPerAgent && r.agent != nil {
 		var account credentials.Account
-		if account, err = r.agentAccount(ctx, r.tenant, r.connector, *r.agent); err == nil {
+		if account, _, err = r.agentAccount(ctx, r.tenant, r.connector, *r.agent); err == nil {
 			err = r.credentials.ExplainMissing(ctx, r.tenant, r.connector, account)
 		}
 	} else {

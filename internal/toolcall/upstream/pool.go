@@ -176,7 +176,7 @@ func (p *Pool) resolveCredential(ctx context.Context, w *SessionRequest) (*crede
 	}
 	u, err := p.resolveCurrent(ctx, newCredentialKey(w), w)
 	if err == nil && u != nil && w.Pinned != (connectors.CredentialID{}) && u.ID != w.Pinned {
-		return nil, newAccountChanged(w.Connector)
+		return nil, credentials.NewAccountChanged(w.Connector)
 	}
 	return u, err
 }
@@ -190,13 +190,6 @@ func (p *Pool) resolveCurrent(ctx context.Context, key credentialKey, w *Session
 		return p.readCredential(ctx, key, w)
 	}
 	return p.readCredentialWaiting(ctx, key, w)
-}
-
-// TypeAccountChanged is the problem type of a use that began with another account.
-const TypeAccountChanged = "account-changed"
-
-func newAccountChanged(c connectors.Connector) error {
-	return fault.Errorf(fault.Conflict, "This began with another account of %q, so it can't go on. Start it again.", c.Name).WithType(TypeAccountChanged)
 }
 
 // readCredentialWaiting waits while the database is away.
@@ -231,7 +224,7 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 		if err := p.o.Credentials.ExplainByID(ctx, w.Tenant, w.Connector, w.Pinned, w.Account.Agent); !fault.Is(err, fault.NotFound) {
 			return nil, err
 		}
-		return nil, newAccountChanged(w.Connector)
+		return nil, credentials.NewAccountChanged(w.Connector)
 	}
 	return nil, p.o.Credentials.ExplainMissing(ctx, w.Tenant, w.Connector, w.Account)
 }

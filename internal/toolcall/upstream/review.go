@@ -109,7 +109,7 @@ func (p *Pool) reviewConnector(t connectors.TenantID, id connectors.ConnectorID)
 // endsAccount reports whether an error says that the use may have no account any more, or none by itself.
 func endsAccount(err error) bool {
 	f, ok := errors.AsType[*fault.Error](err)
-	return ok && slices.Contains([]string{store.TypeAccountRequired, TypeAccountChanged, credentials.TypeManagedAccount}, f.Type)
+	return ok && slices.Contains([]string{store.TypeAccountRequired, credentials.TypeAccountChanged, credentials.TypeManagedAccount}, f.Type)
 }
 
 // reviewSession ends a session that the next use would end. If the credential cannot be read, the next use

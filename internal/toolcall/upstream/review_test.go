@@ -9,7 +9,6 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/secret"
 	"patchbay/internal/store"
-	"patchbay/internal/toolcall/upstream"
 )
 
 // TestRecheckConnector_AfterASync: a sync stores the era and capabilities, and the notice of it may come after the first call.
@@ -112,7 +111,7 @@ func TestUse_ByIDTakesTheSessionOfTheName(t *testing.T) {
 	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &a.ID, ""))
 	b.pool.InvalidateCredentials(b.Tenant, c.ID)
 	err = b.call(t.Context(), request)
-	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Type != upstream.TypeAccountChanged {
+	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Type != credentials.TypeAccountChanged {
 		t.Errorf("the deleted account: %v", err)
 	}
 }
