@@ -156,7 +156,7 @@ with ended as (
     where credentials.tenant_id = @tenant_id and credentials.id = @id and credentials.version = @version
       and credentials.status in ('active', 'refresh_failed')
       and (sqlc.narg(lease_id)::uuid is null or credentials.lease_id = sqlc.narg(lease_id))
-    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id
+    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.name
 ), marked as (
     update connectors
     set last_error_code = 'credential_required',
@@ -167,9 +167,11 @@ with ended as (
 )
 insert into audit_events (tenant_id, id, actor_type, actor_name, action, target, detail)
 select ended.tenant_id, @event_id, 'system', 'Patchbay', 'credential.revoked', connectors.slug,
-       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'cause', @error::text))
+       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'agent', agents.slug,
+                                            'account', nullif(ended.name, 'default'), 'cause', @error::text))
 from ended
-join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id;
+join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
+left join agents on agents.tenant_id = ended.tenant_id and agents.id = ended.agent_id;
 
 -- name: DelayRefresh :execrows
 -- The grant and its version stay. lost: it is unknown whether the request took effect.

@@ -28,6 +28,6 @@ set tries = tries + 1,
 from next
 where account_revocations.tenant_id = next.tenant_id and account_revocations.id = next.id
 returning account_revocations.tenant_id, account_revocations.id, account_revocations.connector_id, account_revocations.connector_slug,
-          account_revocations.connector_name, account_revocations.agent_id,
+          account_revocations.connector_name, account_revocations.agent_id, account_revocations.name,
           coalesce(account_revocations.grant_meta #>> '{server,issuer}', '')::text as issuer,
           (account_revocations.created_at < now() - interval '1 day')::boolean as last_try;

@@ -78,6 +78,7 @@ var sentences = map[string]i18n.Key{
 	"credential.begin":         "%s started to connect an account to %s",
 	"credential.delete":        "%s deleted the credential for %s",
 	"credential.disconnect":    "%s disconnected the account at %s",
+	"credential.revoked":       "%s lost access to %s",
 	"credential.revoke_failed": "%s couldn't revoke a deleted account at %s",
 	"credential.read":          "%s exported the credentials of %s",
 	"credential.compare":       "%s compared a credential with the stored one for %s",
@@ -165,6 +166,7 @@ var agentSentences = map[string]i18n.Key{
 	"credential.begin":         "%s started to connect an account to %s, for %s",
 	"credential.delete":        "%s deleted the credential for %s, of %s",
 	"credential.disconnect":    "%s disconnected the account at %s, of %s",
+	"credential.revoked":       "%s lost access to %s, for %s",
 	"credential.revoke_failed": "%s couldn't revoke a deleted account at %s, of %s",
 	"credential.compare":       "%s compared a credential with the stored one for %s, of %s",
 }

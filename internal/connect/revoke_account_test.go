@@ -106,12 +106,13 @@ func TestRevokeDeleted_RecordsASparedGrant(t *testing.T) {
 	b := newBundle(t, oauthtest.Behaviour{}, oauthtest.ResourceBehaviour{})
 	c, agent := b.protected(t, perAgent), b.Agent(t)
 	b.connect(t, c, agentRef(agent))
+	must(t, b.Door().Accounts().Rename(t.Context(), c.ID, &agent.ID, "", "home"))
 	must(t, b.Door().Connectors().DeleteCredential(t.Context(), c.ID, &agent.ID, ""))
 	b.connect(t, c, agentRef(agent))
 	b.wantRevoked(t)
 	actor, detail := b.event(t, "credential.revoke_failed")
 	want := map[string]any{
-		"connector_id": c.ID.String(), "name": c.Name, "agent_id": agent.ID.String(), "issuer": b.as.Issuer,
+		"connector_id": c.ID.String(), "name": c.Name, "agent_id": agent.ID.String(), "account": "home", "issuer": b.as.Issuer,
 		"cause": "Revoking it could also end the client's newer access.",
 	}
 	if diff := cmp.Diff(want, detail); diff != "" || actor != "system Patchbay" {

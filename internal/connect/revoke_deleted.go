@@ -136,6 +136,9 @@ func newRevokeFailedEvent(c store.ClaimedRevocation) store.Event {
 	if c.AgentID != nil {
 		e.Detail["agent_id"] = c.AgentID.String()
 	}
+	if name := connectors.GivenName(c.Name); name != "" {
+		e.Detail["account"] = name
+	}
 	return e
 }
 

@@ -53,6 +53,9 @@ func (r *Registry) ChangeAccount(ctx context.Context, a auth.Actor, of AccountRe
 				return err
 			}
 		}
+		if err := owner.nameAccount(ctx, tx); err != nil {
+			return err
+		}
 		if change.Syncs {
 			if err := tx.Accounts().ChooseForSyncs(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
 				return err

@@ -56,6 +56,11 @@ func (r *Registry) SetAccount(ctx context.Context, a auth.Actor, of AccountRef, 
 		if err := a.LockAccount(ctx, tx, owner.agentID()); err != nil { // the lock may have waited
 			return err
 		}
+		if owner.connector.Auth.Type != connectors.AuthOAuth2 {
+			if err := owner.nameAccount(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := setSecret(ctx, tx.Connectors(), owner, s); err != nil {
 			return err
 		}
@@ -85,6 +90,9 @@ func (r *Registry) DeleteAccount(ctx context.Context, a auth.Actor, of AccountRe
 		}
 		before, err := tx.LockAndReadState(ctx, owner.auditSubject())
 		if err != nil {
+			return err
+		}
+		if err := owner.nameAccount(ctx, tx); err != nil {
 			return err
 		}
 		if err := tx.Connectors().DeleteCredential(ctx, owner.connector.ID, owner.agentID(), of.Name); err != nil {
@@ -131,6 +139,16 @@ func (o credentialOwner) agentID() *connectors.AgentID {
 		return nil
 	}
 	return &o.agent.ID
+}
+
+// nameAccount names the owner's only account, unless its name is the default one.
+func (o *credentialOwner) nameAccount(ctx context.Context, tx *store.Tenant) error {
+	if o.account != "" {
+		return nil
+	}
+	name, err := tx.Accounts().FullName(ctx, o.connector.ID, o.agentID(), "")
+	o.account = connectors.GivenName(name)
+	return err
 }
 
 // auditSubject is the credential as the audit log's subject.

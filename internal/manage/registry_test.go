@@ -240,6 +240,35 @@ func TestDeleteConnector(t *testing.T) {
 	}
 }
 
+// The entries of an account that the request did not name, because it is the only one.
+func TestSetCredential_EntriesNameTheAccount(t *testing.T) {
+	t.Parallel()
+	b := newTestEnv(t)
+	c := b.create(t, connectors.Secret{Token: "s3cret"}, bearer)
+	ref := connectors.Ref(c.Slug)
+	of := manage.AccountRef{Connector: ref}
+	for _, change := range []struct {
+		action string
+		make   func() error
+	}{
+		{"credential.set", func() error { return b.reg.ChangeAccount(t.Context(), b.admin, of, manage.AccountChange{Name: "home"}) }},
+		{"credential.set", func() error { return b.reg.ChangeAccount(t.Context(), b.admin, of, manage.AccountChange{Syncs: true}) }},
+		{"credential.set", func() error { return b.reg.SetAccount(t.Context(), b.admin, of, connectors.Secret{Token: "s3cret-2"}) }},
+		{"credential.delete", func() error { return b.reg.DeleteAccount(t.Context(), b.admin, of) }},
+	} {
+		if err := change.make(); err != nil {
+			t.Fatal(err)
+		}
+		list, err := b.Door().Audit().List(t.Context(), store.AuditFilter{Action: change.action})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if detail := string(list.Items[0].Detail); !strings.Contains(detail, `"account": "home"`) {
+			t.Errorf("%s names no account: %s", change.action, detail)
+		}
+	}
+}
+
 func TestSetCredential_FollowsCredentialMode(t *testing.T) {
 	t.Parallel()
 	b := newTestEnv(t)

@@ -357,7 +357,7 @@ func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 	}
 	shared, own, agent := w.Connector(t, oauth2(connectors.CredentialShared)), w.Connector(t, oauth2(connectors.CredentialPerAgent)), w.Agent(t)
 	agents := newGrant(own)
-	agents.AgentID = &agent.ID
+	agents.AgentID, agents.Name = &agent.ID, "home"
 	for _, g := range []store.NewGrant{newGrant(shared), agents} {
 		if err := w.Door().Accounts().SaveGrant(t.Context(), g); err != nil {
 			t.Fatal(err)
@@ -390,6 +390,11 @@ func TestEndGrant_SharedGrantMarksConnector(t *testing.T) {
 	err := asSystem(t.Context(), w.Pool, `select count(*) from audit_events where action = 'credential.revoked' and actor_type = 'system'`, nil, &events)
 	if err != nil || events != 2 {
 		t.Errorf("%d events, %v", events, err)
+	}
+	const named = `select count(*) from audit_events where action = 'credential.revoked' and detail ->> 'account' = 'home' and detail ->> 'agent' = $1
+		and detail ->> 'agent_id' is not null`
+	if err := asSystem(t.Context(), w.Pool, named, []any{agent.Slug}, &events); err != nil || events != 1 {
+		t.Errorf("%d events name the account, %v", events, err)
 	}
 }
 

@@ -17,6 +17,7 @@ type ClaimedRevocation struct {
 	ID        connectors.CredentialID
 	Connector DeletedConnector
 	AgentID   *connectors.AgentID // nil: the shared one
+	Name      string              // that the account had
 	Issuer    string
 	Last      bool // it has waited for a day
 }
@@ -36,7 +37,7 @@ func (s *System) ClaimRevocation(ctx context.Context, after connectors.TenantID)
 		return ClaimedRevocation{}, rowError(err, "revocation")
 	}
 	return ClaimedRevocation{
-		Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Issuer: r.Issuer, Last: r.LastTry,
+		Tenant: r.TenantID, ID: r.ID, AgentID: r.AgentID, Name: r.Name, Issuer: r.Issuer, Last: r.LastTry,
 		Connector: DeletedConnector{ID: r.ConnectorID, Slug: r.ConnectorSlug, Name: r.ConnectorName},
 	}, nil
 }

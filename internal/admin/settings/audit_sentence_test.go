@@ -35,6 +35,8 @@ func TestAuditSentence_NamesPeopleAndThings(t *testing.T) {
 		"Ada Keller stored a credential for Linear, for Support bot":      {Actor: "Ada Keller", Action: "credential.set", Target: "linear", Detail: json.RawMessage(`{"agent": "support-bot"}`)},
 		"Ada Keller granted Support bot all tools of Linear (home)":       {Actor: "Ada Keller", Action: "agent_grant.set", Target: "support-bot/linear", Detail: json.RawMessage(`{"tools": "all", "account": "home"}`)},
 		"Ada Keller connected an account to Linear (home)":                {Actor: "Ada Keller", Action: "credential.connect", Target: "linear", Detail: json.RawMessage(`{"account": "home"}`)},
+		"Patchbay lost access to Linear (home)":                           {Action: "credential.revoked", Target: "linear", Detail: json.RawMessage(`{"account": "home"}`)},
+		"Patchbay lost access to Linear, for Support bot":                 {Action: "credential.revoked", Target: "linear", Detail: json.RawMessage(`{"agent": "support-bot"}`)},
 		"Ada Keller connected an account to Linear":                       {Actor: "Ada Keller", Action: "credential.connect", Target: "linear", Detail: json.RawMessage(`{"account": "default"}`)},
 		"Patchbay disabled the webhook Ops after failed deliveries":       {Action: "webhook.disable", Target: "Ops"},
 		"Ada Keller changed the role of kim@example.com to viewer":        {Actor: "Ada Keller", Action: "member.role", Target: "kim@example.com", Detail: json.RawMessage(`{"role": "viewer"}`)},

@@ -203,7 +203,7 @@ with ended as (
     where credentials.tenant_id = $5 and credentials.id = $6 and credentials.version = $7
       and credentials.status in ('active', 'refresh_failed')
       and ($8::uuid is null or credentials.lease_id = $8)
-    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id
+    returning credentials.tenant_id, credentials.id, credentials.connector_id, credentials.agent_id, credentials.name
 ), marked as (
     update connectors
     set last_error_code = 'credential_required',
@@ -214,9 +214,11 @@ with ended as (
 )
 insert into audit_events (tenant_id, id, actor_type, actor_name, action, target, detail)
 select ended.tenant_id, $1, 'system', 'Patchbay', 'credential.revoked', connectors.slug,
-       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'cause', $2::text))
+       jsonb_strip_nulls(jsonb_build_object('connector_id', ended.connector_id, 'agent_id', ended.agent_id, 'agent', agents.slug,
+                                            'account', nullif(ended.name, 'default'), 'cause', $2::text))
 from ended
 join connectors on connectors.tenant_id = ended.tenant_id and connectors.id = ended.connector_id
+left join agents on agents.tenant_id = ended.tenant_id and agents.id = ended.agent_id
 `
 
 type EndGrantParams struct {

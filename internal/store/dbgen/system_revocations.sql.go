@@ -37,7 +37,7 @@ set tries = tries + 1,
 from next
 where account_revocations.tenant_id = next.tenant_id and account_revocations.id = next.id
 returning account_revocations.tenant_id, account_revocations.id, account_revocations.connector_id, account_revocations.connector_slug,
-          account_revocations.connector_name, account_revocations.agent_id,
+          account_revocations.connector_name, account_revocations.agent_id, account_revocations.name,
           coalesce(account_revocations.grant_meta #>> '{server,issuer}', '')::text as issuer,
           (account_revocations.created_at < now() - interval '1 day')::boolean as last_try
 `
@@ -49,6 +49,7 @@ type ClaimRevocationRow struct {
 	ConnectorSlug string
 	ConnectorName string
 	AgentID       *connectors.AgentID
+	Name          string
 	Issuer        string
 	LastTry       bool
 }
@@ -67,6 +68,7 @@ func (q *Queries) ClaimRevocation(ctx context.Context, perTenant int32, after co
 		&i.ConnectorSlug,
 		&i.ConnectorName,
 		&i.AgentID,
+		&i.Name,
 		&i.Issuer,
 		&i.LastTry,
 	)
