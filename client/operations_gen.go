@@ -212,19 +212,47 @@ func (c *Client) ClearAgentShaping(ctx context.Context, id string, connector str
 	return c.do(ctx, http.MethodDelete, []string{"api", "v1", "agents", url.PathEscape(id), "connectors", url.PathEscape(connector), "tools", url.PathEscape(tool), "shaping"}, nil, nil, nil)
 }
 
+// CompareAgentCredentialQuery has optional query parameters. Zero values are omitted.
+type CompareAgentCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q CompareAgentCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
+}
+
 // CompareAgentCredential: Compare an agent's credential with a secret. Requires role admin.
 // For programs that apply a configuration file and need to detect differences. Audited as credential.compare.
-func (c *Client) CompareAgentCredential(ctx context.Context, id string, agent string, in SecretPut) (Compared, error) {
+func (c *Client) CompareAgentCredential(ctx context.Context, id string, agent string, in SecretPut, q ...CompareAgentCredentialQuery) (Compared, error) {
 	var out Compared
-	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential", "compare"}, nil, in, &out)
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "agents", url.PathEscape(agent), "credential", "compare"}, firstQuery(q).values(), in, &out)
 	return out, err
+}
+
+// CompareCredentialQuery has optional query parameters. Zero values are omitted.
+type CompareCredentialQuery struct {
+	// The account's name. Empty: the owner's only one.
+	Account string
+}
+
+func (q CompareCredentialQuery) values() url.Values {
+	v := url.Values{}
+	if q.Account != "" {
+		v.Set("account", q.Account)
+	}
+	return v
 }
 
 // CompareCredential: Compare the shared credential with a secret. Requires role admin.
 // For programs that apply a configuration file and need to detect differences. Audited as credential.compare.
-func (c *Client) CompareCredential(ctx context.Context, id string, in SecretPut) (Compared, error) {
+func (c *Client) CompareCredential(ctx context.Context, id string, in SecretPut, q ...CompareCredentialQuery) (Compared, error) {
 	var out Compared
-	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "credential", "compare"}, nil, in, &out)
+	err := c.do(ctx, http.MethodPost, []string{"api", "v1", "connectors", url.PathEscape(id), "credential", "compare"}, firstQuery(q).values(), in, &out)
 	return out, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/manage"
 )
 
 type comparedJSON struct {
@@ -29,30 +30,32 @@ func (h *Handler) mountCredentialCompare() {
 
 type compareCredentialInput struct {
 	ConnectorPath
+	AccountQuery
 	JSON requestBody[secretPut]
 }
 
 func (h *Handler) compareCredential(ctx context.Context, actor auth.Actor, in *compareCredentialInput) (*response[comparedJSON], error) {
-	return h.compareSecret(ctx, actor, in.ref(), nil, in.JSON)
+	return h.compareSecret(ctx, actor, manage.AccountRef{Connector: in.ref(), Name: in.Account}, in.JSON)
 }
 
 type compareAgentCredentialInput struct {
 	AgentCredentialPath
+	AccountQuery
 	JSON requestBody[secretPut]
 }
 
 func (h *Handler) compareAgentCredential(ctx context.Context, actor auth.Actor, in *compareAgentCredentialInput) (*response[comparedJSON], error) {
-	return h.compareSecret(ctx, actor, in.ref(), in.agentRef(), in.JSON)
+	return h.compareSecret(ctx, actor, manage.AccountRef{Connector: in.ref(), Agent: in.agentRef(), Name: in.Account}, in.JSON)
 }
 
 func (h *Handler) compareSecret(
-	ctx context.Context, actor auth.Actor, c connectors.Ref, agent *connectors.Ref, body requestBody[secretPut],
+	ctx context.Context, actor auth.Actor, of manage.AccountRef, body requestBody[secretPut],
 ) (*response[comparedJSON], error) {
 	put, err := body.readJSON()
 	if err != nil {
-		return nil, h.orNotFound(ctx, actor, c, agent, err)
+		return nil, h.orNotFound(ctx, actor, of.Connector, of.Agent, err)
 	}
-	same, err := h.registry.CompareCredential(ctx, actor, c, agent, put.toSecret())
+	same, err := h.registry.CompareAccount(ctx, actor, of, put.toSecret())
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,7 @@ func (c ApplyCommand) planSteps(ctx context.Context, s *session, file manifest.F
 		Agents:     func(agent string) bool { return file.Agents[agent].Grants != nil },
 		Connectors: func(connector string) bool { return len(file.Connectors[connector].Tools) > 0 },
 		APIs:       func(connector string) bool { return file.Connectors[connector].API != nil },
+		Accounts:   func(string) bool { return false }, // for a manifest that is written
 	})
 	if err != nil {
 		return nil, err

@@ -9,20 +9,19 @@ import (
 	"patchbay/internal/store"
 )
 
-// CompareCredential reports whether s is the stored secret. Each comparison is audited like a read, because it
+// CompareAccount reports whether s is the account's stored secret. Each comparison is audited like a read, because it
 // tells the caller one bit. Wrong guesses are limited.
-func (r *Registry) CompareCredential(
-	ctx context.Context, a auth.Actor, connector connectors.Ref, agent *connectors.Ref, s connectors.Secret,
-) (same bool, err error) {
+func (r *Registry) CompareAccount(ctx context.Context, a auth.Actor, of AccountRef, s connectors.Secret) (same bool, err error) {
 	if err := a.Require(connectors.PermManage); err != nil {
 		return false, err
 	}
 	s = s.Normalized()
 	err = r.store.Tenant(a.Tenant.ID).Tx(ctx, func(tx *store.Tenant) error {
-		owner, err := findOwner(ctx, tx, connector, agent)
+		owner, err := findOwner(ctx, tx, of.Connector, of.Agent)
 		if err != nil {
 			return err
 		}
+		owner.account = of.Name
 		if err := owner.checkSecret(s); err != nil {
 			return err
 		}
@@ -60,5 +59,5 @@ func (o credentialOwner) matchesStored(ctx context.Context, tx store.Connectors,
 	if err != nil {
 		return false, err
 	}
-	return tx.MatchesCredential(ctx, o.connector.ID, o.agentID(), entered)
+	return tx.MatchesCredential(ctx, o.connector.ID, o.agentID(), o.account, entered)
 }

@@ -102,7 +102,7 @@ func (p *planner) checkGrants(prune bool) error {
 func (p *planner) planConnector(ctx context.Context, slug string, c Connector) error {
 	is, there := p.state.Connectors[slug]
 	if !there {
-		return p.planNewConnector(slug, c)
+		return p.planNewConnector(ctx, slug, c)
 	}
 	if (c.API != nil) != (is.Kind == kindHTTP) {
 		return errors.New("an MCP server can't become an HTTP API, or the other way round: delete it first")
@@ -114,7 +114,7 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 	anew := func(names ...string) bool {
 		return slices.ContainsFunc(fields, func(f Field) bool { return slices.Contains(names, f.Name) })
 	}
-	if _, auth := part["auth"]; auth || (anew("url", "transport", "credential_mode") || c.API.movesFrom(is.URL)) && len(c.Secrets) > 0 {
+	if _, auth := part["auth"]; auth || (anew("url", "transport", "credential_mode") || c.API.movesFrom(is.URL)) && c.hasSecrets() {
 		part["auth"] = c.authFields()
 	}
 	if c.Env != nil && (anew("command", "args", "cwd") || !slices.Equal(sortedKeys(c.Env), sortedNames(is.EnvNames))) {
@@ -134,32 +134,25 @@ func (p *planner) planConnector(ctx context.Context, slug string, c Connector) e
 		}
 		p.add(Step{Change, "connector", slug, fields, func(ctx context.Context, api *client.Client) error {
 			_, err := api.UpdateConnector(ctx, slug, patch)
-			return err
+			if _, sent := part["auth"]; err != nil || !sent {
+				return err
+			}
+			return c.nameFirst(ctx, api, slug)
 		}})
 	}
 	if err := p.planAPI(slug, c.API); err != nil {
 		return err
 	}
-	if _, sent := part["auth"]; sent || len(c.Secrets) == 0 {
-		return nil
+	secrets := ownerSecrets{connector: slug, address: c.serverAddress(), Accounts: c.Accounts}
+	if _, sent := part["auth"]; sent {
+		secrets.sent, _ = c.firstSecrets()
+	} else if len(c.Secrets) > 0 {
+		secrets.Secrets = c.Secrets
 	}
-	entered, err := newSecretPut(c.Secrets)
-	if err != nil {
-		return err
-	}
-	same, err := hasSharedSecret(ctx, p.api, slug, entered)
-	if err == nil && !same {
-		p.add(Step{Change, "credential", slug, []Field{{"auth", hiddenValue, hiddenValue}}, func(ctx context.Context, api *client.Client) error {
-			if err := checkAddress(ctx, api, slug, c.serverAddress()); err != nil {
-				return err
-			}
-			return api.SetCredential(ctx, slug, entered)
-		}})
-	}
-	return err
+	return p.planSecrets(ctx, secrets)
 }
 
-func (p *planner) planNewConnector(slug string, c Connector) error {
+func (p *planner) planNewConnector(ctx context.Context, slug string, c Connector) error {
 	whole := Document{"slug": slug, "name": slug}
 	for name, v := range c.Fields {
 		whole[name] = v
@@ -178,16 +171,22 @@ func (p *planner) planNewConnector(slug string, c Connector) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Secrets) > 0 {
+	if c.hasSecrets() {
 		fields = append(fields, Field{"auth.secret", nil, hiddenValue})
 	}
 	if c.Env != nil {
 		fields = append(fields, Field{"env", nil, sortedKeys(c.Env)})
 	}
 	p.add(Step{Create, "connector", slug, fields, func(ctx context.Context, api *client.Client) error {
-		_, err := api.CreateConnector(ctx, create)
-		return err
+		if _, err := api.CreateConnector(ctx, create); err != nil {
+			return err
+		}
+		return c.nameFirst(ctx, api, slug)
 	}})
+	first, _ := c.firstSecrets()
+	if err := p.planSecrets(ctx, ownerSecrets{connector: slug, address: c.serverAddress(), isNew: true, Accounts: c.Accounts, sent: first}); err != nil {
+		return err
+	}
 	return p.planOperationSettings(slug, c.API)
 }
 
@@ -205,20 +204,14 @@ func (c Connector) authFields() map[string]any {
 	for name, v := range fields {
 		auth[name] = v
 	}
-	for name, v := range c.Secrets {
+	_, secrets := c.firstSecrets()
+	for name, v := range secrets {
 		auth[name] = v
 	}
 	return auth
 }
 
-// checkAddress refuses to send a secret if the connector's address has changed meanwhile.
-func checkAddress(ctx context.Context, api *client.Client, connector string, address any) error {
-	is, err := api.GetConnector(ctx, connector)
-	if err == nil && is.URL != address {
-		err = errors.New("its URL has changed, so the secret was not sent")
-	}
-	return err
-}
+func (c Connector) hasSecrets() bool { return len(c.Secrets)+len(c.Accounts) > 0 }
 
 func newSecretPut(secrets map[string]string) (client.SecretPut, error) {
 	doc := Document{}
@@ -290,34 +283,15 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	if g.Shaping != nil {
 		p.planShaping(agent, connector, g.Shaping)
 	}
-	if g.Secrets == nil {
-		return nil
+	_, hasAgent := p.state.Agents[agent]
+	_, hasConnector := p.state.Connectors[connector]
+	at := p.file.Connectors[connector].Fields["url"]
+	if at == nil {
+		at = p.state.Connectors[connector].URL
 	}
-	entered, err := newSecretPut(g.Secrets)
-	if err != nil {
-		return err
-	}
-	same := false
-	if _, hasAgent := p.state.Agents[agent]; hasAgent {
-		if _, hasConnector := p.state.Connectors[connector]; hasConnector {
-			if same, err = hasAgentSecret(ctx, p.api, connector, agent, entered); err != nil {
-				return err
-			}
-		}
-	}
-	if !same {
-		at := p.file.Connectors[connector].Fields["url"]
-		if at == nil {
-			at = p.state.Connectors[connector].URL
-		}
-		p.add(Step{Change, "credential", connector + " " + agent, []Field{{"auth", hiddenValue, hiddenValue}}, func(ctx context.Context, api *client.Client) error {
-			if err := checkAddress(ctx, api, connector, at); err != nil {
-				return err
-			}
-			return api.SetAgentCredential(ctx, connector, agent, entered)
-		}})
-	}
-	return nil
+	return p.planSecrets(ctx, ownerSecrets{
+		connector: connector, agent: agent, address: at, isNew: !hasAgent || !hasConnector, Secrets: g.Secrets, Accounts: g.Accounts,
+	})
 }
 
 // comparedAccount is the account of a stored grant to compare with that of the file; nil if the file says none, which changes nothing.

@@ -32,9 +32,11 @@ type File struct {
 type Connector struct {
 	Fields  Document // of the API's ConnectorCreate, without secrets
 	Secrets map[string]string
-	Env     map[string]string   // of a program; nil: not in the file
-	Tools   map[string]Document // settings by the server's tool names; nil: not in the file
-	API     *API                // nil: an MCP server
+	// Accounts are the secrets of named accounts; nil: not in the file. Then Secrets is empty.
+	Accounts map[string]map[string]string
+	Env      map[string]string   // of a program; nil: not in the file
+	Tools    map[string]Document // settings by the server's tool names; nil: not in the file
+	API      *API                // nil: an MCP server
 }
 
 // Agent is a wanted agent.
@@ -46,8 +48,10 @@ type Agent struct {
 // Grant is a wanted grant.
 type Grant struct {
 	Put     client.AgentGrantPut
-	Secrets map[string]string         // the agent's credential; nil: not in the file
-	Shaping map[string]client.Shaping // how answers are shortened, by tool; nil: not in the file
+	Secrets map[string]string // the agent's credential; nil: not in the file
+	// Accounts are the secrets of the agent's named accounts; nil: not in the file. Then Secrets is nil.
+	Accounts map[string]map[string]string
+	Shaping  map[string]client.Shaping // how answers are shortened, by tool; nil: not in the file
 }
 
 // secretFields are the secret fields of auth.
@@ -71,6 +75,7 @@ func Read(text []byte, sources Sources) (File, error) {
 	}
 	r := fileReader{sources: sources}
 	file := r.readFile(whole)
+	r.checkBoundAccounts(file)
 	if len(file.Connectors)+len(file.Agents) > MaxEntries {
 		r.addError("", "exceeds the limit of %d connectors and agents", MaxEntries)
 	}
@@ -153,8 +158,18 @@ func (r *fileReader) readConnector(location string, v map[string]any) Connector 
 		}
 		c.Secrets = r.readSecrets(location+".auth", fields)
 		v["auth"] = fields
-		if _, ok := v["url"].(string); !ok && len(c.Secrets) > 0 && (c.API == nil || c.API.DocumentURL == "") {
+		if _, ok := v["url"].(string); !ok && (len(c.Secrets) > 0 || v["credentials"] != nil) && (c.API == nil || c.API.DocumentURL == "") {
 			r.addError(location+".url", "is required with a secret")
+		}
+	}
+	if accounts, ok := v["credentials"]; ok {
+		c.Accounts = r.readAccounts(location+".credentials", accounts)
+		delete(v, "credentials")
+		if len(c.Secrets) > 0 {
+			r.addError(location+".credentials", "must not be with a secret in auth: name its account too")
+		}
+		if _, ok := v["auth"]; !ok {
+			r.addError(location+".auth", "is required with credentials")
 		}
 	}
 	c.Fields = r.readDocument(location, v, new(client.ConnectorCreate))
@@ -220,22 +235,15 @@ func (r *fileReader) readGrant(location string, v any) (g Grant) {
 	}
 	fields = maps.Clone(fields)
 	if v, ok := fields["credential"]; ok {
-		entered := maps.Clone(r.readObject(location+".credential", v))
-		if id, ok := entered["client_id"]; ok { // a machine's own client id
-			text, isText := id.(string)
-			if !isText {
-				r.addError(location+".credential.client_id", "must be a string")
-			}
-			delete(entered, "client_id")
-			g.Secrets = r.readSecrets(location+".credential", entered)
-			g.Secrets["client_id"] = text
-		} else {
-			g.Secrets = r.readSecrets(location+".credential", entered)
-		}
-		for _, name := range sortedKeys(entered) {
-			r.addError(location+".credential."+name, "is not a field of a credential")
-		}
+		g.Secrets = r.readCredential(location+".credential", v)
 		delete(fields, "credential")
+	}
+	if v, ok := fields["credentials"]; ok {
+		g.Accounts = r.readAccounts(location+".credentials", v)
+		delete(fields, "credentials")
+		if g.Secrets != nil {
+			r.addError(location+".credential", "must not be with credentials: name its account too")
+		}
 	}
 	if v, ok := fields["shaping"]; ok {
 		g.Shaping = r.readShaping(location+".shaping", v)

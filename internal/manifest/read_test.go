@@ -120,6 +120,16 @@ func TestRead_ReportsAllErrors(t *testing.T) {
 		"agents: {a: {connectors: {b: {tools: all, tool: x}}}}":                   `agents.a.connectors.b: unknown field "tool"`,
 		"agents: {a: {connectors: {b: {tools: all, credential: {x: 1}}}}}":        "agents.a.connectors.b.credential.x: is not a field of a credential",
 		"agents: {a: {connectors: {b: {tools: all, credential: {token: x}}}}}":    "agents.a.connectors.b.credential.token: secrets can't be in this file",
+
+		"connectors: {a: {url: 'https://a.example', auth: {type: bearer}, credentials: {A b: {token: {env: TOKEN}}}}}":                                        "connectors.a.credentials.A b: is not a name of an account",
+		"connectors: {a: {url: 'https://a.example', auth: {type: bearer}, credentials: {}}}":                                                                  "connectors.a.credentials: must name an account",
+		"connectors: {a: {url: 'https://a.example', auth: {type: bearer}, credentials: {b: {}, b: {}}}}":                                                      "already defined",
+		"connectors: {a: {url: 'https://a.example', auth: {type: bearer}, credentials: {b: {}, default: {}}}}":                                                "connectors.a.credentials.default: must be the only account",
+		"connectors: {a: {url: 'https://a.example', auth: {type: bearer, token: {env: TOKEN}}, credentials: {b: {}}}}":                                        "connectors.a.credentials: must not be with a secret in auth",
+		"connectors: {a: {url: 'https://a.example', credentials: {b: {}}}}":                                                                                   "connectors.a.auth: is required with credentials",
+		"agents: {a: {connectors: {b: {tools: all, credential: {}, credentials: {b: {}}}}}}":                                                                  "agents.a.connectors.b.credential: must not be with credentials",
+		"agents: {a: {connectors: {b: {tools: all, account: c, credentials: {b: {}}}}}}":                                                                      `agents.a.connectors.b.account: "c" is not in credentials`,
+		"{connectors: {b: {url: 'https://a.example', auth: {type: bearer}, credentials: {b: {}}}}, agents: {a: {connectors: {b: {tools: all, account: c}}}}}": `agents.a.connectors.b.account: "c" is not in credentials`,
 	} {
 		_, err := manifest.Read([]byte(text), from)
 		if err == nil || !strings.Contains(err.Error(), want) {

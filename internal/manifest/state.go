@@ -18,11 +18,12 @@ type State struct {
 	Grants     map[string]map[string]client.AgentGrant // by agent and connector, within the Scope
 	Tools      map[string]map[string]client.Tool       // by connector and the server's tool names, within the Scope
 	APIs       map[string]APIState                     // by connector, within the Scope
+	Accounts   map[string][]string                     // names of the shared accounts by connector, within the Scope
 }
 
-// Scope selects the agents with grants, the connectors with tools, and the HTTP APIs that are read. nil: all.
+// Scope selects the agents with grants, the connectors with tools, the HTTP APIs and the connectors with accounts that are read. nil: all.
 type Scope struct {
-	Agents, Connectors, APIs func(slug string) bool
+	Agents, Connectors, APIs, Accounts func(slug string) bool
 }
 
 // Fetch reads all connectors and agents, and the grants and tools in scope.
@@ -30,6 +31,7 @@ func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) 
 	s := State{
 		Connectors: map[string]client.Connector{}, Agents: map[string]client.Agent{},
 		Grants: map[string]map[string]client.AgentGrant{}, Tools: map[string]map[string]client.Tool{}, APIs: map[string]APIState{},
+		Accounts: map[string][]string{},
 	}
 	for c, err := range api.AllConnectors(ctx, client.ListConnectorsQuery{Limit: pageSize}) {
 		if err != nil {
@@ -65,6 +67,19 @@ func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) 
 		}
 		s.APIs[slug] = api
 	}
+	for slug, c := range s.Connectors {
+		if c.CredentialMode != "shared" || secretsByType[c.Auth.Type] == nil || scope.Accounts != nil && !scope.Accounts(slug) {
+			continue
+		}
+		for stored, err := range api.AllCredentials(ctx, slug, client.ListCredentialsQuery{Limit: pageSize}) {
+			if err != nil {
+				return State{}, err
+			}
+			if stored.AgentID == nil {
+				s.Accounts[slug] = append(s.Accounts[slug], stored.Name)
+			}
+		}
+	}
 	for slug := range s.Connectors {
 		if scope.Connectors != nil && !scope.Connectors(slug) {
 			continue
@@ -78,16 +93,7 @@ func Fetch(ctx context.Context, api *client.Client, scope Scope) (State, error) 
 	return s, nil
 }
 
-// hasSharedSecret and hasAgentSecret report whether a stored secret equals this one. A conflict means that it
-// does not.
-func hasSharedSecret(ctx context.Context, api *client.Client, connector string, s client.SecretPut) (bool, error) {
-	return compareResult(api.CompareCredential(ctx, connector, s))
-}
-
-func hasAgentSecret(ctx context.Context, api *client.Client, connector, agent string, s client.SecretPut) (bool, error) {
-	return compareResult(api.CompareAgentCredential(ctx, connector, agent, s))
-}
-
+// compareResult reports whether a stored secret equals. A conflict means that it does not.
 func compareResult(answer client.Compared, err error) (bool, error) {
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusConflict {
 		return false, nil

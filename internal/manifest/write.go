@@ -51,7 +51,7 @@ func Write(w io.Writer, state State) error {
 	}
 	file.Connectors, file.Agents = map[string]Document{}, map[string]Document{}
 	for slug, c := range state.Connectors {
-		doc := connectorDocument(slug, c)
+		doc := connectorDocument(slug, c, state.Accounts[slug])
 		if c.Kind == kindHTTP {
 			addAPI(doc, state.APIs[slug])
 		}
@@ -93,7 +93,7 @@ func toInteger(v any) any {
 	return v
 }
 
-func connectorDocument(slug string, c client.Connector) Document {
+func connectorDocument(slug string, c client.Connector, accounts []string) Document {
 	doc := pickFields(toDocument(c), connectorFields)
 	if !c.Enabled {
 		doc["enabled"] = false
@@ -110,15 +110,33 @@ func connectorDocument(slug string, c client.Connector) Document {
 	}
 	auth := toDocument(c.Auth)
 	if c.CredentialMode == "shared" {
-		for _, name := range secretsByType[c.Auth.Type] {
-			auth[name] = secretVariable(slug, name)
-		}
-		if c.Auth.Type == "basic" {
-			auth["username"] = "FILL IN"
+		if len(accounts) > 0 && !slices.Equal(accounts, []string{defaultAccount}) {
+			doc["credentials"] = accountDocuments(slug, c.Auth.Type, accounts)
+		} else {
+			addSecretVariables(auth, slug, "", c.Auth.Type)
 		}
 	}
 	doc["auth"] = map[string]any(auth)
 	return doc
+}
+
+func accountDocuments(slug, authType string, accounts []string) Document {
+	doc := Document{}
+	for _, account := range accounts {
+		entry := Document{}
+		addSecretVariables(entry, slug, account+"__", authType)
+		doc[account] = entry
+	}
+	return doc
+}
+
+func addSecretVariables(doc Document, slug, prefix, authType string) {
+	for _, name := range secretsByType[authType] {
+		doc[name] = secretVariable(slug, prefix+name)
+	}
+	if authType == "basic" {
+		doc["username"] = "FILL IN"
+	}
 }
 
 // secretVariable names the variable of a secret by connector and field. The fixed prefix keeps a slug from

@@ -11,14 +11,14 @@ import (
 	"patchbay/internal/secret"
 )
 
-// MatchesCredential reports whether the owner's only credential has exactly this secret. It is false if no key opens
+// MatchesCredential reports whether the account with a name, empty: the owner's only one, has exactly this secret. It is false if no key opens
 // the stored one.
-func (t Connectors) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, entered secret.Text) (bool, error) {
+func (t Connectors) MatchesCredential(ctx context.Context, c connectors.ConnectorID, agent *connectors.AgentID, name string, entered secret.Text) (bool, error) {
 	rows, err := t.q.ConnectorSecretStates(ctx, t.id, c)
 	if err != nil {
 		return false, err
 	}
-	for _, row := range accountsOf(rows, agent, "") {
+	for _, row := range accountsOf(rows, agent, name) {
 		plain, ok := t.openIfReadable(ctx, row.Sealed, credentialAD(t.id, accountPlace{row.ConnectorID, row.AgentID, row.Name, row.Origin}))
 		return ok && equalSecrets(plain, entered), nil
 	}

@@ -17,7 +17,7 @@ import (
 // stateAttempts are the outsider's at what the audit log tells of things.
 var stateAttempts = map[string]attempt{
 	"Connectors.MatchesCredential": func(ctx context.Context, o outsider) (bool, error) {
-		return o.door.Connectors().MatchesCredential(ctx, o.connector.ID, nil, "{}")
+		return o.door.Connectors().MatchesCredential(ctx, o.connector.ID, nil, "", "{}")
 	},
 	"Connectors.HoldsClientSecret": func(ctx context.Context, o outsider) (bool, error) {
 		return o.door.Connectors().HoldsClientSecret(ctx, o.withClient.ID, "the admin's secret")

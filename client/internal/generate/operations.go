@@ -37,7 +37,7 @@ func (g *generator) writeOperations() error {
 }
 
 // lateQueries are operations that had no query at first. It is their last argument and may be left out, so that older callers compile.
-var lateQueries = []string{"deleteAgentCredential", "deleteCredential", "setAgentCredential", "setCredential"}
+var lateQueries = []string{"compareAgentCredential", "compareCredential", "deleteAgentCredential", "deleteCredential", "setAgentCredential", "setCredential"}
 
 // writeMethod writes an operation as a method, and a second one that reads all pages of a list.
 func (g *generator) writeMethod(m apiMethod) error {
