@@ -246,6 +246,9 @@ func newNotRenewed(c connectors.Connector, g store.Grant, cause error) error {
 		format = "The connector %q couldn't get an access token. %s"
 	}
 	hint := "Try again in a moment."
+	if errors.Is(cause, errLate) {
+		hint = "It takes longer than the connector's timeout. Try again in a moment."
+	}
 	if g.Status == connectors.CredentialRefreshFailed && g.Error != "" {
 		hint = g.Error
 	}

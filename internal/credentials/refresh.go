@@ -47,8 +47,11 @@ func (r *Resolver) refreshInTime(
 	return fresh, err
 }
 
-// refreshGrant waits for the refresh of a grant's version. Callers in a process share one. It outlives a
-// cancelled caller: an unread response may hold the only valid token.
+// errLate means that a refresh took longer than the connector's timeout, such as one of a process that ended.
+var errLate = errors.New("the refresh goes on")
+
+// refreshGrant waits for the refresh of a grant's version, for the connector's timeout at most. Callers in a process share one. It
+// outlives a cancelled caller: an unread response may hold the only valid token.
 func (r *Resolver) refreshGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant,
 ) (store.Grant, error) {
@@ -62,9 +65,17 @@ func (r *Resolver) refreshGrant(
 		defer cancel()
 		return r.newRefreshRun(tenant, c).run(ctx, g)
 	})
+	var late <-chan time.Time
+	if c.Timeout > 0 {
+		timer := time.NewTimer(c.Timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
 	select {
 	case <-ctx.Done():
 		return store.Grant{}, newNotRenewed(c, g, ctx.Err())
+	case <-late:
+		return store.Grant{}, newNotRenewed(c, g, errLate)
 	case result := <-done:
 		if result.Err != nil {
 			return store.Grant{}, result.Err

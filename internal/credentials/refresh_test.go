@@ -2,6 +2,7 @@ package credentials_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/credentials"
+	"patchbay/internal/fault"
 	"patchbay/internal/oauth/oauthtest"
 )
 
@@ -123,6 +125,36 @@ func TestRefresh_OutlivesCancelledCaller(t *testing.T) {
 	must(t, <-stayed)
 	if n := c.as.Count(oauthtest.Refresh); n != 1 {
 		t.Errorf("%d refreshes", n)
+	}
+}
+
+// A process that was killed holds its lease for half a minute.
+func TestRefresh_WaitForAnotherProcessIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, validFor := range map[string]time.Duration{"expired": -time.Minute, "valid for a moment": 8 * time.Second} {
+		c := newConnection(t, oauthtest.Behaviour{}, time.Now().Add(time.Hour))
+		c.expireIn(t, validFor)
+		c.connector.Timeout = 50 * time.Millisecond
+		stored := c.storedGrant(t, nil)
+		_, isLeased, err := c.St.Vault(c.Tenant).LeaseGrant(t.Context(), stored, time.Minute)
+		if err != nil || !isLeased {
+			t.Fatal(isLeased, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		u, err := c.newResolver().Resolve(ctx, c.Tenant, c.connector, credentials.Account{})
+		if ctx.Err() != nil {
+			t.Errorf("%s: the connector's timeout did not bound the wait", name)
+		}
+		cancel()
+		if validFor > 0 {
+			if err != nil || u == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if wantNotRenewed(t, err); !strings.Contains(fault.As(err).Message, "longer than the connector's timeout") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
