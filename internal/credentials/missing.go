@@ -247,7 +247,7 @@ func newNotRenewed(c connectors.Connector, g store.Grant, cause error) error {
 	}
 	hint := "Try again in a moment."
 	if errors.Is(cause, errLate) {
-		hint = "It takes longer than the connector's timeout. Try again in a moment."
+		hint = "Another process takes longer than the connector's timeout. Try again in a moment."
 	}
 	if g.Status == connectors.CredentialRefreshFailed && g.Error != "" {
 		hint = g.Error

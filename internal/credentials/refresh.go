@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -47,11 +48,11 @@ func (r *Resolver) refreshInTime(
 	return fresh, err
 }
 
-// errLate means that a refresh took longer than the connector's timeout, such as one of a process that ended.
-var errLate = errors.New("the refresh goes on")
+// errLate means that another process, which may have been killed, holds the lease of a refresh for longer than the connector's timeout.
+var errLate = errors.New("another process holds the lease")
 
-// refreshGrant waits for the refresh of a grant's version, for the connector's timeout at most. Callers in a process share one. It
-// outlives a cancelled caller: an unread response may hold the only valid token.
+// refreshGrant waits for the refresh of a grant's version. Callers in a process share one. It outlives a
+// cancelled caller: an unread response may hold the only valid token.
 func (r *Resolver) refreshGrant(
 	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, g store.Grant,
 ) (store.Grant, error) {
@@ -65,17 +66,9 @@ func (r *Resolver) refreshGrant(
 		defer cancel()
 		return r.newRefreshRun(tenant, c).run(ctx, g)
 	})
-	var late <-chan time.Time
-	if c.Timeout > 0 {
-		timer := time.NewTimer(c.Timeout)
-		defer timer.Stop()
-		late = timer.C
-	}
 	select {
 	case <-ctx.Done():
 		return store.Grant{}, newNotRenewed(c, g, ctx.Err())
-	case <-late:
-		return store.Grant{}, newNotRenewed(c, g, errLate)
 	case result := <-done:
 		if result.Err != nil {
 			return store.Grant{}, result.Err
@@ -95,8 +88,11 @@ func (r *Resolver) newRefreshRun(tenant connectors.TenantID, c connectors.Connec
 	return &refreshRun{Resolver: r, tenant: tenant, vault: r.store.Vault(tenant), connector: c}
 }
 
-// run ends when this or another process has changed the version, or when a retry delay applies.
+// run ends when this or another process has changed the version, or when a retry delay applies. It waits for another process as long as
+// for a response of the server.
 func (r *refreshRun) run(ctx context.Context, seen store.Grant) (store.Grant, error) {
+	late := time.NewTimer(cmp.Or(r.connector.Timeout, r.lease))
+	defer late.Stop()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		g, err := r.vault.GrantByID(ctx, seen.ID)
 		if err != nil || g.Version != seen.Version || g.RetryAt != nil && r.now().Before(*g.RetryAt) {
@@ -113,6 +109,8 @@ func (r *refreshRun) run(ctx context.Context, seen store.Grant) (store.Grant, er
 		select { // the other process's result changes the version
 		case <-ctx.Done():
 			return g, newNotRenewed(r.connector, g, ctx.Err())
+		case <-late.C:
+			return g, newNotRenewed(r.connector, g, errLate)
 		case <-time.After(pause):
 		}
 	}

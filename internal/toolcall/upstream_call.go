@@ -180,7 +180,6 @@ func (cs *callSender) sessionRequest(a *activeCall) upstream.SessionRequest {
 	if a.account != (connectors.CredentialID{}) {
 		w.Pinned = a.account
 	}
-	w.Within = a.callTimeout()
 	hints := a.request.Tool.Hints
 	w.Retryable = hints.ReadOnly != nil && *hints.ReadOnly || hints.Idempotent != nil && *hints.Idempotent
 	return w

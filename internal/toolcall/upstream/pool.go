@@ -98,8 +98,6 @@ type SessionRequest struct {
 	OnCredential **credentials.Credential
 	// Retryable allows do to run twice.
 	Retryable bool
-	// Within bounds the wait for a token's refresh; 0: the connector's timeout does.
-	Within time.Duration
 	// Wait lets the use wait for its credential while the database is away; nil: it fails at once.
 	Wait *store.WaitBudget
 }
@@ -107,7 +105,7 @@ type SessionRequest struct {
 // withoutUseFields is w without the fields of one use.
 func (w *SessionRequest) withoutUseFields() SessionRequest {
 	stored := *w
-	stored.OnCredential, stored.Wait, stored.Within = nil, nil, 0
+	stored.OnCredential, stored.Wait = nil, nil
 	if !stored.ByID {
 		stored.Pinned = connectors.CredentialID{}
 	}
@@ -232,12 +230,10 @@ func (p *Pool) readCredential(ctx context.Context, key credentialKey, w *Session
 }
 
 func (p *Pool) resolveAccount(ctx context.Context, w *SessionRequest) (*credentials.Credential, error) {
-	c := w.Connector
-	c.Timeout = cmp.Or(w.Within, c.Timeout)
 	if w.ByID {
-		return p.o.Credentials.ResolveByID(ctx, w.Tenant, c, w.Pinned, w.Account.Agent, w.Caller)
+		return p.o.Credentials.ResolveByID(ctx, w.Tenant, w.Connector, w.Pinned, w.Account.Agent, w.Caller)
 	}
-	return p.o.Credentials.ResolveFor(ctx, w.Tenant, c, w.Account, w.Caller)
+	return p.o.Credentials.ResolveFor(ctx, w.Tenant, w.Connector, w.Account, w.Caller)
 }
 
 // Stop refuses new uses, and ends all sessions. Requests may finish until ctx is done, then they are aborted.
