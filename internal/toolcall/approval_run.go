@@ -55,7 +55,7 @@ func (ap *approvals) beginApproved(ctx context.Context, a *activeCall, row conne
 		call = a.call
 		call.ID = row.ID
 	}
-	call.Status, call.ApprovedBy = connectors.CallRunning, row.DecidedBy
+	call.Status, call.ApprovedBy, call.CredentialID = connectors.CallRunning, row.DecidedBy, accountOrNil(row.Account)
 	a.call, a.charge = call, quotaCharge{a.request.View, a.request.Tool, call.StartedAt}
 	ap.recorder.beginEntry(a)
 	a.approval, a.lastCheck = &row, policyCheck{waited: a.request.Wait.Spent()}

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"encoding/json"
 	"sync/atomic"
 	"time"
@@ -78,6 +79,19 @@ func (a *activeCall) newCallRecord(now time.Time) connectors.ToolCall {
 // NewCallID returns an id for [CallRequest].
 func NewCallID() connectors.ToolCallID {
 	return connectors.ToolCallID{UUID: uuid.Must(uuid.NewV7())} // fails only without a source of randomness
+}
+
+// knownAccount is the account that the call is for if it is known before its credential is read; nil: it is not. The row has it from the
+// beginning, so that another process that ends the call knows it.
+func (a *activeCall) knownAccount() *connectors.CredentialID {
+	return accountOrNil(cmp.Or(a.account, a.connector.Account))
+}
+
+func accountOrNil(id connectors.CredentialID) *connectors.CredentialID {
+	if id == (connectors.CredentialID{}) {
+		return nil
+	}
+	return &id
 }
 
 // rawArguments are the call's arguments, always an object.

@@ -444,3 +444,39 @@ func TestPinnedAccount_ApprovedStateWithoutOneIsRefused(t *testing.T) {
 	wantRefused(t, err, toolcall.CodeUnavailable)
 	b.remote.wantCalls(t, 1)
 }
+
+// The row has the account before the request is sent, for another process that ends the call.
+func TestPinnedAccount_IsStoredBeforeTheCallIsSent(t *testing.T) {
+	t.Parallel()
+	b := newPinnedBench(t, connectors.ApprovalAuto, nil)
+	opening, release := make(chan struct{}, 1), make(chan struct{})
+	answer := answerModern(map[string]func(string) string{
+		"tools/call": func(string) string { return `{"resultType":"complete","content":[]}` },
+	})
+	b.remote.set(func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == "server/discover" {
+			select {
+			case opening <- struct{}{}:
+			default:
+			}
+			<-release
+		}
+		return answer(w, r, m)
+	})
+	work, err := b.Door().Agents().CredentialFor(t.Context(), b.c.ID, nil, "work")
+	must(t, err)
+	request := b.order(t, b.process, b.a, b.c, "search", "")
+	request.ID = toolcall.NewCallID()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := b.Call(context.Background(), request)
+		ended <- err
+	}()
+	receive(t, opening)
+	row := b.row(t, request.ID)
+	close(release)
+	if row.Status != connectors.CallRunning || row.CredentialID == nil || *row.CredentialID != work.ID {
+		t.Errorf("%s, account %v, want %v", row.Status, row.CredentialID, work.ID)
+	}
+	must(t, receive(t, ended))
+}

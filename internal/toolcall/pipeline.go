@@ -148,6 +148,7 @@ func (c *Executor) chargeAndSend(ctx context.Context, a *activeCall) (out Outcom
 	if err := c.approvals.consumeApproval(ctx, a); err != nil {
 		return c.recorder.recordRefusal(a, err)
 	}
+	a.call.CredentialID = a.knownAccount()
 	c.recorder.beginEntry(a)
 	return c.sendAndFinish(ctx, a)
 }

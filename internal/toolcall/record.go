@@ -160,8 +160,11 @@ func (rec *callRecorder) reportEnded(ctx context.Context, t connectors.TenantID,
 func (rec *callRecorder) setOutcome(a *activeCall, c *connectors.ToolCall, result *mcp.Result, err error) {
 	endedAt := rec.o.Now()
 	c.CompletedAt, c.Duration = &endedAt, max(0, endedAt.Sub(c.StartedAt))
-	if a.credential != nil {
+	switch {
+	case a.credential != nil:
 		c.CredentialID = &a.credential.ID
+	case a.call.CredentialID != nil: // nothing was sent with it
+		c.CredentialID = nil
 	}
 	if a.lastTask != nil {
 		c.Task = a.request.trimTask(a.lastTask)

@@ -94,7 +94,7 @@ func (rs *requestSender) sendRecorded(ctx context.Context, q UpstreamRequest) (_
 	var credential *credentials.Credential
 	raw, err := rs.runQuery(ctx, q, &credential)
 	if entry != nil {
-		a := activeCall{credential: credential, upstream: rs.recorder.readUpstream(ctx, q.View, q.Connector, credential, err)}
+		a := activeCall{call: call, credential: credential, upstream: rs.recorder.readUpstream(ctx, q.View, q.Connector, credential, err)}
 		record = entry.End(func(call *connectors.ToolCall) {
 			rs.recorder.setOutcome(&a, call, &mcp.Result{Raw: raw, Structured: raw}, err)
 		})
@@ -121,6 +121,7 @@ func (q *UpstreamRequest) newCallRecord(now time.Time) connectors.ToolCall {
 		ID: q.ID, AgentID: agent, AgentSlug: q.View.Agent.Slug, ConnectorID: &q.Connector.Connector.ID,
 		ConnectorSlug: q.Connector.Connector.Slug, Kind: q.Kind, Tool: q.Name, ExposedName: exposedName, Source: q.Source, Caller: q.ActorName,
 		CallOrigin: q.Origin, TokenID: q.Token, Status: connectors.CallRunning, Arguments: q.Params, RequestBytes: int64(len(q.Params)), StartedAt: now,
+		CredentialID: accountOrNil(cmp.Or(q.account, q.taskSession.Account, q.Connector.Account)),
 	}
 }
 
