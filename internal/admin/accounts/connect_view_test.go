@@ -117,3 +117,17 @@ func TestARowSaysHowAnAccountIs(t *testing.T) {
 		}
 	}
 }
+
+func TestCredentialRows_SyncsAreChosenAmongSeveral(t *testing.T) {
+	t.Parallel()
+	c := connectors.Connector{Settings: connectors.Settings{CredentialMode: connectors.CredentialPerAgent}, LastError: &connectors.SyncError{Code: "unauthorized"}}
+	account := func(name string, status connectors.CredentialStatus) store.ConnectorAccount {
+		return store.ConnectorAccount{Granted: true, Credential: connectors.Credential{AgentID: &connectors.AgentID{}, AgentSlug: name, Name: connectors.DefaultAccount, Status: status}}
+	}
+	only, missing, other := account("a", connectors.CredentialActive), account("b", ""), account("c", connectors.CredentialActive)
+	for want, accounts := range map[bool][]store.ConnectorAccount{false: {only, missing}, true: {only, missing, other}} {
+		if rows := credentialRows(t.Context(), c, accounts, nil, noon); rows[0].ChoosesSyncs != want {
+			t.Errorf("of %d accounts: chosen for syncs is %v", len(accounts), rows[0].ChoosesSyncs)
+		}
+	}
+}

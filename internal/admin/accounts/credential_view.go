@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -51,14 +50,18 @@ func credentialRows(
 	return rows
 }
 
-// showsSyncs reports whether the page shows which account syncs use: there are several to choose from, and one has a name or the server
-// refused the chosen one.
+// showsSyncs reports whether the page shows which account syncs use: several are stored, and one has a name or the server refused the
+// chosen one.
 func showsSyncs(c connectors.Connector, accounts []store.ConnectorAccount) bool {
-	isNamed := func(a store.ConnectorAccount) bool {
-		return a.IsStored() && connectors.GivenName(a.Credential.Name) != ""
+	stored, named := 0, false
+	for _, a := range accounts {
+		if a.IsStored() {
+			stored++
+			named = named || connectors.GivenName(a.Credential.Name) != ""
+		}
 	}
 	isRefused := c.LastError != nil && connectors.NeedsPerson(c.LastError.Code)
-	return len(accounts) > 1 && (slices.ContainsFunc(accounts, isNamed) || isRefused)
+	return stored > 1 && (named || isRefused)
 }
 
 // fillRow adds the stored credential to a row.
