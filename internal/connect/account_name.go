@@ -63,3 +63,33 @@ func recheckLinkAccount(ctx context.Context, tx store.Accounts, p target) error 
 	}
 	return nil
 }
+
+// hasOtherAccounts reports whether the owner has accounts of other names, one of which the browser may be signed in to.
+func (b *Broker) hasOtherAccounts(ctx context.Context, p target) (bool, error) {
+	if p.account == "" {
+		return false, nil
+	}
+	names, err := b.tenantStore(p.tenant).Accounts().Names(ctx, p.connector.ID, p.agentID())
+	return slices.ContainsFunc(names, func(name string) bool { return name != p.account }), err
+}
+
+// checkOtherNames refuses an account that the owner has under another name. The visitor of a link does not learn the name.
+func (r callbackFlow) checkOtherNames(ctx context.Context, tx *store.Tenant, now connectors.Identity) error {
+	if !now.IsKnown() || r.account == "" {
+		return nil
+	}
+	stored, err := tx.Accounts().OfOwner(ctx, r.connector.ID, r.agentID())
+	if err != nil {
+		return err
+	}
+	for _, other := range stored {
+		switch isSame := other.Type == connectors.AuthOAuth2 && other.Origin == r.flow.Origin && other.Identity.IsKnown() && !now.IsOther(other.Identity); {
+		case other.Name == r.account, !isSame:
+		case r.flow.StartedBy.Type == typeLink:
+			return fault.Errorf(fault.Conflict, "You signed in as %s, which is connected already. Sign in to another account.", now.Label())
+		default:
+			return fault.Errorf(fault.Conflict, "You signed in as %s, which is connected already as the account %q. Sign in to another account.", now.Label(), other.Name)
+		}
+	}
+	return nil
+}

@@ -38,6 +38,9 @@ func (b *Broker) readIdentity(ctx context.Context, back callbackFlow, peer oauth
 // or an unusable one is replaced. A known organisation stays when
 // the server names none, so that the next one is compared with it. The transaction tx has the connector's lock.
 func (r callbackFlow) checkAccount(ctx context.Context, tx *store.Tenant, g *store.NewGrant) error {
+	if err := r.checkOtherNames(ctx, tx, g.Meta.Identity); err != nil {
+		return err
+	}
 	was, err := tx.Agents().CredentialFor(ctx, r.connector.ID, r.agentID(), r.account)
 	if fault.Is(err, fault.NotFound) {
 		return nil

@@ -1,6 +1,7 @@
 package connect_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -310,4 +311,41 @@ func TestALinkReplacesOnlyTheAccountOfItsTime(t *testing.T) {
 	must(t, err)
 	b.connect(t, c, nil)
 	b.refusesLink(t, token, fault.Conflict)
+}
+
+func TestStart_AnotherAccountIsChosenAtTheServer(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, oauthtest.Behaviour{IDToken: oauthtest.Document{"sub": "7", "email": "ann@example.com"}}, oauthtest.ResourceBehaviour{Scope: "openid read"})
+	c := b.protected(t)
+	start := func(account string) (connect.Authorization, string) {
+		t.Helper()
+		o := order(c, nil)
+		o.Account = account
+		s, err := b.broker.Start(t.Context(), b.admin, o)
+		must(t, err)
+		u, err := url.Parse(s.AuthorizeURL)
+		must(t, err)
+		return s, u.Query().Get("prompt")
+	}
+	s, prompt := start("work")
+	if prompt != "" {
+		t.Errorf("the first account: prompt %q", prompt)
+	}
+	_, err := b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
+	must(t, err)
+	if _, prompt = start("work"); prompt != "" {
+		t.Errorf("the same account again: prompt %q", prompt)
+	}
+	s, prompt = start("home")
+	if prompt != "select_account" {
+		t.Errorf("the second account: prompt %q", prompt)
+	}
+	_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
+	if f := fault.As(err); f == nil || f.Kind != fault.Conflict || !strings.Contains(f.Message, `ann@example.com, which is connected already as the account "work"`) {
+		t.Errorf("the same person under another name: %v", err)
+	}
+	s, _ = start("home")
+	b.signInAs(oauthtest.Document{"sub": "8", "email": "bob@example.com"})
+	_, err = b.broker.Finish(t.Context(), b.agree(t, s), b.browser())
+	must(t, err)
 }

@@ -105,6 +105,9 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
 	}
 	state, pkce := newState(who.try), oauth.NewPKCE()
+	if s.hasOthers, err = b.hasOtherAccounts(ctx, s.target); err != nil {
+		return preparedFlow{}, err
+	}
 	address, err := b.authorizeURL(s, client, state, pkce)
 	if err != nil {
 		return preparedFlow{}, b.newFailure(ctx, s, who.by.Type, err)
@@ -120,7 +123,7 @@ func (b *Broker) buildFlow(ctx context.Context, s authSurvey, who flowRequest) (
 func (b *Broker) authorizeURL(s authSurvey, client oauth.Registration, state oauth.Secret, pkce oauth.PKCE) (string, error) {
 	return b.oauth.AuthorizationURL(oauth.AuthorizationRequest{
 		Peer:        oauth.Peer{Server: s.discovery.Server, Client: client, Resource: s.discovery.Resource},
-		RedirectURI: b.RedirectURI(), State: state, Challenge: pkce.Challenge, Scopes: s.scopes,
+		RedirectURI: b.RedirectURI(), State: state, Challenge: pkce.Challenge, Scopes: s.scopes, SelectAccount: s.hasOthers,
 	})
 }
 

@@ -19,6 +19,7 @@ const prepareTimeout = 60 * time.Second
 
 // authSurvey is what servers report about connecting an account to a target.
 type authSurvey struct {
+	hasOthers bool // the owner has accounts of other names; set for a flow
 	target
 	at           time.Time
 	asked        probeResult

@@ -13,6 +13,8 @@ type AuthorizationRequest struct {
 	State       Secret
 	Challenge   string // of the PKCE
 	Scopes      []string
+	// SelectAccount asks the server to let the person choose the account, where it is known to understand that.
+	SelectAccount bool
 }
 
 // AuthorizationURL returns the URL for the browser (RFC 6749 section 4.1.1). It refuses a server that does not
@@ -56,8 +58,23 @@ func (r AuthorizationRequest) encodeQuery(q url.Values) url.Values {
 	if r.Resource != "" {
 		q.Set("resource", r.Resource)
 	}
-	if slices.Contains(r.Scopes, offlineAccess) {
-		q.Set("prompt", "consent") // OpenID Connect Core §11: without it offline_access is ignored
+	if prompts := r.promptValues(); len(prompts) > 0 {
+		q.Set("prompt", strings.Join(prompts, " "))
 	}
 	return q
 }
+
+// promptValues are the values of prompt (OpenID Connect Core section 3.1.2.1).
+func (r AuthorizationRequest) promptValues() (values []string) {
+	if slices.Contains(r.Scopes, offlineAccess) {
+		values = append(values, "consent") // section 11: without it offline_access is ignored
+	}
+	known := r.Server.PromptValuesSupported
+	if r.SelectAccount && (slices.Contains(known, selectAccount) || known == nil && slices.Contains(r.Scopes, ScopeOpenID)) {
+		values = append(values, selectAccount)
+	}
+	return values
+}
+
+// selectAccount keeps an OpenID provider from silently signing in the person of its browser session.
+const selectAccount = "select_account"

@@ -130,3 +130,31 @@ func TestRefusedScopesAreNarrowedStepByStep(t *testing.T) {
 		t.Errorf("union:\n%s", diff)
 	}
 }
+
+func TestAuthorizationURL_SelectsTheAccountWhereKnown(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		scopes, prompts []string
+		want            string
+	}{
+		{[]string{"read"}, nil, ""},
+		{[]string{"openid"}, nil, "select_account"},
+		{[]string{"read"}, []string{"none", "select_account"}, "select_account"},
+		{[]string{"openid"}, []string{"none"}, ""},
+		{[]string{"openid", "offline_access"}, nil, "consent select_account"},
+	} {
+		r := oauth.AuthorizationRequest{Scopes: tc.scopes, SelectAccount: true, RedirectURI: "https://patchbay.example/callback"}
+		r.Server = oauth.Metadata{
+			Issuer: "https://as.example", AuthorizationEndpoint: "https://as.example/authorize", CodeChallengeMethodsSupported: []string{"S256"}, PromptValuesSupported: tc.prompts,
+		}
+		r.Client.ClientID = "c"
+		text, err := (&oauth.Client{}).AuthorizationURL(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(text)
+		if err != nil || u.Query().Get("prompt") != tc.want {
+			t.Errorf("%q with %q: prompt %q, want %q (%v)", tc.scopes, tc.prompts, u.Query().Get("prompt"), tc.want, err)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type Metadata struct {
 
 	ScopesSupported               []string `json:"scopes_supported,omitempty"`
 	GrantTypesSupported           []string `json:"grant_types_supported,omitempty"`
+	PromptValuesSupported         []string `json:"prompt_values_supported,omitempty"`
 	TokenEndpointAuthMethods      []string `json:"token_endpoint_auth_methods_supported,omitempty"`
 	TokenEndpointSigningAlgs      []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 	CodeChallengeMethodsSupported []string `json:"code_challenge_methods_supported,omitempty"`
@@ -94,6 +95,7 @@ func ParseMetadata(body []byte) (m Metadata, ok bool) {
 		UserinfoEndpoint:                  o.textField("userinfo_endpoint"),
 		ScopesSupported:                   scopeTokens(o.textListField("scopes_supported")),
 		GrantTypesSupported:               o.textListField("grant_types_supported"),
+		PromptValuesSupported:             o.textListField("prompt_values_supported"),
 		TokenEndpointAuthMethods:          o.textListField("token_endpoint_auth_methods_supported"),
 		TokenEndpointSigningAlgs:          o.textListField("token_endpoint_auth_signing_alg_values_supported"),
 		CodeChallengeMethodsSupported:     o.textListField("code_challenge_methods_supported"),

@@ -131,11 +131,7 @@ func toAccessSkill(r dbgen.AccessSkillsRow) AccessSkill {
 func (t Agents) CredentialFor(
 	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID, name string,
 ) (connectors.Credential, error) {
-	p := dbgen.CredentialsByOwnerParams{TenantID: t.id, ConnectorID: connector, AgentID: agent, MaxRows: maxAccounts}
-	if name != "" {
-		p.Name = &name
-	}
-	rows, err := t.q.CredentialsByOwner(ctx, p)
+	rows, err := t.credentialsByOwner(ctx, connector, agent, name)
 	switch {
 	case err != nil:
 		return connectors.Credential{}, err
@@ -148,7 +144,26 @@ func (t Agents) CredentialFor(
 		}
 		return connectors.Credential{}, newSeveralAccounts(names)
 	}
-	r := rows[0]
+	return rows[0], nil
+}
+
+// OfOwner returns an owner's accounts by name. agent nil: the shared ones.
+func (t Accounts) OfOwner(ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID) ([]connectors.Credential, error) {
+	return t.credentialsByOwner(ctx, connector, agent, "")
+}
+
+func (t *tenant) credentialsByOwner(
+	ctx context.Context, connector connectors.ConnectorID, agent *connectors.AgentID, name string,
+) ([]connectors.Credential, error) {
+	p := dbgen.CredentialsByOwnerParams{TenantID: t.id, ConnectorID: connector, AgentID: agent, MaxRows: maxAccounts}
+	if name != "" {
+		p.Name = &name
+	}
+	rows, err := t.q.CredentialsByOwner(ctx, p)
+	return mapRows(rows, toOwnedCredential), err
+}
+
+func toOwnedCredential(r dbgen.CredentialsByOwnerRow) connectors.Credential {
 	c := toCredential(dbgen.Credential{
 		ID: r.ID, ConnectorID: r.ConnectorID, AgentID: r.AgentID, Name: r.Name, Type: r.Type, Origin: r.Origin,
 		Status: connectors.CredentialStatus(r.Status), Account: r.Account, Scopes: r.Scopes, ExpiresAt: r.ExpiresAt,
@@ -156,5 +171,5 @@ func (t Agents) CredentialFor(
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	})
 	c.Identity = decodeIdentity(r.Identity)
-	return c, nil
+	return c
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // ownAccounts are the methods that find nothing where nothing of the outsider's own is.
-var ownAccounts = map[string]bool{"Accounts.AgentAccounts": true, "Accounts.ConnectorAccounts": true, "Accounts.CountMissing": true, "Accounts.AgentsOfMembers": true, "Accounts.ConnectedRequests": true, "Accounts.HoldsGrantOf": true, "Accounts.FullName": true, "Accounts.CheckNamed": true, "Accounts.Names": true, "Accounts.BoundAgents": true}
+var ownAccounts = map[string]bool{"Accounts.AgentAccounts": true, "Accounts.ConnectorAccounts": true, "Accounts.CountMissing": true, "Accounts.AgentsOfMembers": true, "Accounts.ConnectedRequests": true, "Accounts.HoldsGrantOf": true, "Accounts.FullName": true, "Accounts.CheckNamed": true, "Accounts.Names": true, "Accounts.BoundAgents": true, "Accounts.OfOwner": true}
 
 // accountAttempts are the outsider's at members' accounts.
 var accountAttempts = map[string]attempt{

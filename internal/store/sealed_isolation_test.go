@@ -24,6 +24,10 @@ var settingsAttempts = map[string]attempt{
 	"Accounts.SharedForSyncs": func(ctx context.Context, o outsider) (bool, error) {
 		return one(o.door.Accounts().SharedForSyncs(ctx, o.connector.ID))
 	},
+	"Accounts.OfOwner": func(ctx context.Context, o outsider) (bool, error) {
+		list, err := o.door.Accounts().OfOwner(ctx, o.connector.ID, &o.agent.ID)
+		return len(list) > 0, err
+	},
 	"Accounts.BoundAgents": func(ctx context.Context, o outsider) (bool, error) {
 		slugs, err := o.door.Accounts().BoundAgents(ctx, o.connector.ID, nil, connectors.DefaultAccount)
 		return len(slugs) > 0, err
