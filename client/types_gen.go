@@ -3290,6 +3290,8 @@ type Why struct {
 
 // WhyCredential is an API response.
 type WhyCredential struct {
+	// The account's name: the one that the grant binds, else the owner's only one. Empty: it has none, or the caller may not read it.
+	Account string `json:"account"`
 	// shared or per_agent. Empty if no connector is granted.
 	Mode string `json:"mode"`
 	// shared, agent, or none if the server needs none. Empty if no connector is granted.

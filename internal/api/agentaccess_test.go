@@ -218,7 +218,7 @@ func TestWhyTellsWhatAnAgentMayDoWithATool(t *testing.T) {
 		return w.call(t, viewer, http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools/"+tool+"/why", nil).want(http.StatusOK)
 	}
 	credential := func(mode, owner, status string) map[string]any {
-		return map[string]any{"mode": mode, "owner": owner, "status": status}
+		return map[string]any{"mode": mode, "owner": owner, "account": "", "status": status}
 	}
 	for tool, want := range map[string]map[string]any{
 		"mcp_open__search": {
@@ -312,5 +312,25 @@ func TestAnAgentsTokenOpensTheGatewayAlone(t *testing.T) {
 	_, err := w.auth.FromBearer(t.Context(), "Bearer "+text.Reveal())
 	if !fault.Is(err, fault.Unauthenticated) {
 		t.Error(err)
+	}
+}
+
+func TestWhyNamesTheAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, ada := w.Agent(t), w.Member(t, connectors.RoleMember)
+	if err := w.Door().Agents().MakePersonal(t.Context(), ada.UserID, agent.ID); err != nil {
+		t.Fatal(err)
+	}
+	c := w.Connector(t, func(d *connectors.Draft) {
+		d.Slug, d.Auth.Type, d.CredentialMode = "keyed", connectors.AuthBearer, connectors.CredentialPerAgent
+	})
+	w.Synced(t, c.ID, "search")
+	w.Grant(t, agent.ID, c.ID, func(g *connectors.Grant) { g.Accounts = []string{"work"} })
+	for role, want := range map[connectors.Role]string{connectors.RoleAdmin: "work", connectors.RoleViewer: ""} {
+		got := w.call(t, w.createKey(t, role), http.MethodGet, "/api/v1/agents/"+agent.Slug+"/tools/mcp_keyed__search/why", nil).want(http.StatusOK)
+		if account := got["credential"].(map[string]any)["account"]; account != want {
+			t.Errorf("%s: account %q, want %q", role, account, want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
+	"patchbay/internal/store"
 )
 
 // whyJSON explains an agent's access to a tool.
@@ -37,16 +38,17 @@ type uncheckedJSON struct {
 
 // whyCredentialJSON is the credential that a call would use.
 type whyCredentialJSON struct {
-	Mode   string `json:"mode" doc:"shared or per_agent. Empty if no connector is granted."`
-	Owner  string `json:"owner" doc:"shared, agent, or none if the server needs none. Empty if no connector is granted."`
-	Status string `json:"status" doc:"active, expired, refresh_failed, revoked, missing or not_needed. Empty if no connector is granted."`
+	Mode    string `json:"mode" doc:"shared or per_agent. Empty if no connector is granted."`
+	Owner   string `json:"owner" doc:"shared, agent, or none if the server needs none. Empty if no connector is granted."`
+	Account string `json:"account" doc:"The account's name: the one that the grant binds, else the owner's only one. Empty: it has none, or the caller may not read it."`
+	Status  string `json:"status" doc:"active, expired, refresh_failed, revoked, missing or not_needed. Empty if no connector is granted."`
 }
 
 func viewWhy(w agentview.ToolAccess) whyJSON {
 	out := whyJSON{
 		Tool: w.Exposed, Sees: w.Listed, MayCall: w.Callable, State: w.State, Asks: w.NeedsApproval, AllowedUntil: toUTC(w.AllowedUntil), GrantedUntil: toUTC(w.GrantEnd), Advice: w.Advice,
 		Unchecked:  []uncheckedJSON{},
-		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Status: w.Credential.Status},
+		Credential: whyCredentialJSON{Mode: string(w.Credential.Mode), Owner: w.Credential.Owner, Account: w.Credential.Account, Status: w.Credential.Status},
 	}
 	for _, u := range w.Unchecked {
 		out.Unchecked = append(out.Unchecked, uncheckedJSON(u))
@@ -77,8 +79,28 @@ func (h *Handler) mountAgentWhy() {
 
 func (h *Handler) whyAgentTool(ctx context.Context, actor auth.Actor, in *whyInput) (*response[whyJSON], error) {
 	why, err := h.access.ExplainTool(ctx, actor.Tenant.ID, in.ref(), in.Tool)
+	if err == nil {
+		err = h.hideWhyAccount(ctx, actor, in.ref(), &why.Credential)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &response[whyJSON]{Body: viewWhy(why)}, nil
+}
+
+// hideWhyAccount clears the name of another person's account.
+func (h *Handler) hideWhyAccount(ctx context.Context, actor auth.Actor, agent connectors.Ref, c *agentview.CredentialAccess) error {
+	if c.Account == "" || c.Owner != "agent" || actor.Role.May(connectors.PermManage) {
+		return nil
+	}
+	return h.store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) error {
+		owner, err := tx.Agents().Get(ctx, agent)
+		if err != nil {
+			return err
+		}
+		shown := []connectors.Credential{{AgentID: &owner.ID, Name: c.Account}}
+		err = actor.HideAccounts(ctx, tx.Accounts(), shown)
+		c.Account = shown[0].Name
+		return err
+	})
 }

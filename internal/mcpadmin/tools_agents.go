@@ -159,6 +159,7 @@ type explanation struct {
 	Connector        *string    `json:"connector" jsonschema:"The connector's slug. Null if no connector has the tool."`
 	CredentialMode   string     `json:"credential_mode"`
 	CredentialOwner  string     `json:"credential_owner" jsonschema:"shared, agent or none."`
+	Account          string     `json:"credential_account" jsonschema:"The name of the account that a call would use. Empty: it has none."`
 	CredentialStatus string     `json:"credential_status" jsonschema:"active, expired, refresh_failed, revoked, missing or not_needed."`
 	Unchecked        []string   `json:"unchecked" jsonschema:"Why parts of the input schema are not validated, such as pattern_too_large. Empty if all are, except arguments that take more than 50 ms to check."`
 	Advice           string     `json:"advice" jsonschema:"What to do. Tool names in it come from the server."`
@@ -169,7 +170,7 @@ func explainAccess(ctx context.Context, c *caller, in explainIn) (explanation, s
 	out := explanation{
 		Sees: w.Sees, MayCall: w.MayCall, State: w.State, Asks: w.Asks, AllowedUntil: w.AllowedUntil, Connector: w.Connector, Advice: w.Advice,
 		Prompts: w.Prompts, Resources: w.Resources, ItemsUnasked: w.ItemsUnasked,
-		CredentialMode: w.Credential.Mode, CredentialOwner: w.Credential.Owner, CredentialStatus: w.Credential.Status,
+		CredentialMode: w.Credential.Mode, CredentialOwner: w.Credential.Owner, Account: w.Credential.Account, CredentialStatus: w.Credential.Status,
 	}
 	out.Unchecked = []string{}
 	for _, u := range w.Unchecked {
