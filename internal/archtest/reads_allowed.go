@@ -18,6 +18,7 @@ var SeparateReads = map[string]string{
 	"scim.change.readUser":                       "as readGroup",
 	"operator.printUnsent":                       "each stream has its own line: what is read of one says nothing of another",
 	"api.Handler.previewAgentShaping":            "whether the agent and the connector exist is checked before the body is read",
+	"api.Handler.whyAgentTool":                   "the second only hides a name, by the owner that the agent has then",
 	"admin/people.Handler.accountPage":           "sessions, second factor and programs are panels of their own",
 	"admin/calls.Handler.approvalList":           "a waiting call does not change: what is known about it follows by its id",
 	"admin/calls.Handler.approvalShow":           "as approvalList",
