@@ -446,12 +446,17 @@ func (c *Client) EnableSCIM(ctx context.Context) (Scim, error) {
 type EndAgentAllowanceQuery struct {
 	// Default: tool. One of: tool, prompt, resource.
 	Kind string
+	// One of several accounts of the grant. Absent: all of them.
+	Account string
 }
 
 func (q EndAgentAllowanceQuery) values() url.Values {
 	v := url.Values{}
 	if q.Kind != "" {
 		v.Set("kind", q.Kind)
+	}
+	if q.Account != "" {
+		v.Set("account", q.Account)
 	}
 	return v
 }

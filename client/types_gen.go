@@ -198,8 +198,10 @@ type AgentCreate struct {
 
 // AgentGrant is an API response.
 type AgentGrant struct {
-	// The name of the account that the agent uses. Null: its owner's only one.
+	// The name of the account that the agent uses. Null: its owner's only one, or accounts names several.
 	Account *string `json:"account"`
+	// The names of the accounts that the agent uses. Empty: its owner's only one. With several, the agent has the connector once for each, named <slug>.<account>.
+	Accounts []string `json:"accounts"`
 	// Overrides the agent's approval mode. Null: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval"`
 	// The connector's slug.
@@ -240,6 +242,8 @@ type AgentGrantList struct {
 type AgentGrantPut struct {
 	// The name of the account that the agent uses. Empty: its owner's only one. Absent: unchanged.
 	Account *string `json:"account,omitzero"`
+	// In place of account: the names of several. The agent then gets the connector once for each, named <slug>.<account>.
+	Accounts []string `json:"accounts,omitzero"`
 	// Overrides the agent's approval mode. Null or absent: the agent's. One of: auto, always_ask, trusted_only, always_ask_all.
 	Approval *string `json:"approval,omitzero"`
 	// When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them.
@@ -398,6 +402,8 @@ type AgentTools struct {
 
 // Allowance is an API response.
 type Allowance struct {
+	// The account that it is for, if the grant binds several.
+	Account *string `json:"account,omitzero"`
 	// The connector's slug.
 	Connector   string `json:"connector"`
 	ConnectorID string `json:"connector_id"`

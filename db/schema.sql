@@ -268,13 +268,13 @@ begin
         using agent_grants g
         where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id
           and g.tenant_id = a.tenant_id and g.connector_id = a.connector_id and g.agent_id = a.agent_id
-          and (g.accounts = '{}' or old.name = any(g.accounts));
+          and (g.accounts = '{}' or old.name = any(g.accounts)) and a.account in ('', old.name);
     else
         delete from tool_allowances a
         using agent_grants g
         where a.tenant_id = old.tenant_id and a.connector_id = old.connector_id and a.agent_id = old.agent_id
           and g.tenant_id = old.tenant_id and g.connector_id = old.connector_id and g.agent_id = old.agent_id
-          and (g.accounts = '{}' or old.name = any(g.accounts));
+          and (g.accounts = '{}' or old.name = any(g.accounts)) and a.account in ('', old.name);
     end if;
     return null;
 end $function$
@@ -908,11 +908,11 @@ create table agent_grants (
     until timestamp with time zone,
     tool_ends jsonb not null default '{}'::jsonb,
     accounts text[] not null default '{}'::text[],
+    constraint agent_grants_accounts_marked CHECK (((cardinality(accounts) <= 1) OR ((accounts[1] = '-'::text) AND ((cardinality(accounts) >= 3) AND (cardinality(accounts) <= 11))))) NOT VALID,
     constraint agent_grants_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint agent_grants_all_or_named CHECK (((NOT all_tools) OR (cardinality(tools) = 0))),
     constraint agent_grants_approval_known CHECK ((approval = ANY (ARRAY['auto'::text, 'always_ask'::text, 'trusted_only'::text, 'always_ask_all'::text]))) NOT VALID,
     constraint agent_grants_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
-    constraint agent_grants_one_account CHECK ((cardinality(accounts) <= 1)) NOT VALID,
     constraint agent_grants_pinned_number CHECK ((cardinality(pinned_tools) <= 50)) NOT VALID,
     constraint agent_grants_pkey PRIMARY KEY (tenant_id, agent_id, connector_id),
     constraint agent_grants_prompts_known CHECK ((prompts = ANY (ARRAY['none'::text, 'listed'::text]))) NOT VALID,
@@ -2689,13 +2689,14 @@ create table tool_allowances (
     granted_by text not null,
     definition_hash bytea,
     kind text not null default 'tool'::text,
+    account text not null default ''::text,
     constraint tool_allowances_agent_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_connector_fkey FOREIGN KEY (tenant_id, connector_id) REFERENCES connectors(tenant_id, id) ON DELETE CASCADE,
     constraint tool_allowances_definition_hash_length CHECK ((length(definition_hash) = 32)),
     constraint tool_allowances_grant_fkey FOREIGN KEY (tenant_id, agent_id, connector_id) REFERENCES agent_grants(tenant_id, agent_id, connector_id) ON DELETE CASCADE,
     constraint tool_allowances_item CHECK (((kind = 'tool'::text) OR ((definition_hash IS NULL) AND (octet_length(tool) <= 2000)))) NOT VALID,
     constraint tool_allowances_kind_known CHECK ((kind = ANY (ARRAY['tool'::text, 'prompt'::text, 'resource'::text]))) NOT VALID,
-    constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, kind, tool)
+    constraint tool_allowances_pkey PRIMARY KEY (tenant_id, agent_id, connector_id, kind, tool, account)
 );
 CREATE INDEX tool_allowances_connector_idx ON public.tool_allowances USING btree (tenant_id, connector_id);
 CREATE TRIGGER say_allowance_change AFTER INSERT OR DELETE OR UPDATE ON public.tool_allowances FOR EACH ROW EXECUTE FUNCTION say_change('agent', 'tenant_id', 'agent_id');

@@ -26,6 +26,7 @@ type soakAgent struct {
 // soakBinding is what an agent's grant binds over time.
 type soakBinding struct {
 	connector soakConnector
+	several   []int // accounts of a grant that binds several, and never changes; nil: it binds one, or none
 
 	mu    sync.Mutex // guards spans
 	spans []bindingSpan
@@ -50,7 +51,11 @@ func newSoakAgent(i int) *soakAgent {
 		if i == soakAgents-1 {
 			account = unbound
 		}
-		a.bindings = append(a.bindings, &soakBinding{connector: c, spans: []bindingSpan{{account: account, from: time.Now()}}})
+		b := &soakBinding{connector: c, spans: []bindingSpan{{account: account, from: time.Now()}}}
+		if i >= soakRebound && i%soakSeveralEach == 0 {
+			b.several = []int{account, (account + 1) % soakAccounts, (account + 3) % soakAccounts}
+		}
+		a.bindings = append(a.bindings, b)
 	}
 	return a
 }
@@ -90,7 +95,7 @@ func (s *accountSoak) addAgent(a *soakAgent) error {
 				return err
 			}
 		}
-		if err := s.bindAccount(a, b.connector, b.spans[0].account); err != nil {
+		if err := s.bindAccount(a, b.connector, b.spans[0].account, b.several...); err != nil {
 			return err
 		}
 	}
@@ -111,10 +116,19 @@ func (a *soakAgent) sessionHeader() []string {
 	return []string{"Mcp-Session-Id", a.session, "Mcp-Protocol-Version", "2025-11-25"}
 }
 
-// bindAccount sets a grant.
-func (s *accountSoak) bindAccount(a *soakAgent, c soakConnector, account int) error {
-	grant := object{"tools": "all", "approval": "trusted_only", "trusted_tools": []string{"look", "later"}, "account": ""}
-	if account != unbound {
+// bindAccount sets a grant of an account, or of several.
+func (s *accountSoak) bindAccount(a *soakAgent, c soakConnector, account int, several ...int) error {
+	grant := object{"tools": "all", "approval": "trusted_only", "trusted_tools": []string{"look", "later"}}
+	switch {
+	case len(several) > 0:
+		var names []string
+		for _, account := range several {
+			names = append(names, accountName(account))
+		}
+		grant["accounts"] = names
+	case account == unbound:
+		grant["account"] = ""
+	default:
 		grant["account"] = accountName(account)
 	}
 	_, err := s.request(http.MethodPut, "/api/v1/agents/"+a.slug+"/connectors/"+c.slug, grant)
@@ -167,12 +181,21 @@ type soakCall struct {
 	kind    string
 	agent   *soakAgent
 	binding *soakBinding
+	account int // that it names, if its grant binds several
 	replica int
 
 	from, to time.Time
 	echoed   string // the subject of the answer; empty: it failed
 	failure  error
 	excuse   string // why it may fail
+}
+
+// bound are the subjects that may serve the call if it is made at that time.
+func (c *soakCall) bound(from, to time.Time) []string {
+	if len(c.binding.several) > 0 {
+		return []string{c.binding.connector.subject(c.agent.slug, c.account)}
+	}
+	return c.binding.bound(c.agent.slug, from, to)
 }
 
 // requestID is the id of the call's requests, by which its row is found.
@@ -206,6 +229,9 @@ func (s *accountSoak) newCall() *soakCall {
 		a = s.agents[rand.IntN(soakRebound)]
 	}
 	c := &soakCall{n: int(s.numbers.Add(1)), agent: a, binding: a.bindings[rand.IntN(len(a.bindings))]}
+	if several := c.binding.several; len(several) > 0 {
+		c.account = several[rand.IntN(len(several))]
+	}
 	switch die := rand.IntN(100); {
 	case die < 6:
 		c.kind = "approval"
@@ -228,7 +254,9 @@ func (s *accountSoak) newRefreshingCalls(n int) (calls []*soakCall) {
 	for len(calls) < n {
 		c := s.newCall()
 		if i := slices.IndexFunc(c.agent.bindings, func(b *soakBinding) bool { return b.connector.oauth && b.connector.perAgent }); i >= 0 {
-			c.binding = c.agent.bindings[i]
+			if c.binding = c.agent.bindings[i]; len(c.binding.several) > 0 {
+				c.account = c.binding.several[0]
+			}
 			calls = append(calls, c)
 		}
 	}
@@ -249,6 +277,9 @@ func (s *accountSoak) replicaBase(c *soakCall, replica int) string {
 func (s *accountSoak) sendCall(c *soakCall, base string) (string, error) {
 	slug, arguments := c.binding.connector.slug, fmt.Sprintf(`"arguments":{"n":%d}`, c.n)
 	own := base + "/mcp/" + slug
+	if len(c.binding.several) > 0 {
+		own, slug = own+"."+accountName(c.account), slug+"_"+accountName(c.account)
+	}
 	switch c.kind {
 	case "approval":
 		return s.sendModern(c, own, "tools/call", `"name":"change",`+arguments)

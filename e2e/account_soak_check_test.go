@@ -39,13 +39,13 @@ func (s *accountSoak) reportFaults() {
 
 // judgeCall records a call. An answer must be of an account that was bound at the time, and a failure needs an excuse.
 func (s *accountSoak) judgeCall(c *soakCall) {
-	bound := c.binding.bound(c.agent.slug, c.from, c.to)
+	bound := c.bound(c.from, c.to)
 	switch {
 	case c.failure != nil:
 		if c.excuse = s.findExcuse(c, len(bound)); c.excuse == "" {
 			s.addFault("call %d (%s, %s at %s) failed: %.600v", c.n, c.kind, c.agent.slug, c.binding.connector.slug, c.failure)
 		}
-	case !slices.Contains(bound, c.echoed) && slices.Contains(c.binding.bound(c.agent.slug, c.from.Add(-rebindTime), c.to), c.echoed):
+	case !slices.Contains(bound, c.echoed) && slices.Contains(c.bound(c.from.Add(-rebindTime), c.to), c.echoed):
 		s.late.Add(1)
 	case !slices.Contains(bound, c.echoed):
 		s.addFault("call %d (%s, %s at %s) used %s, bound: %v", c.n, c.kind, c.agent.slug, c.binding.connector.slug, c.echoed, bound)
@@ -74,7 +74,7 @@ func (s *accountSoak) findExcuse(c *soakCall, bound int) string {
 		return ""
 	case bound == 0 && strings.Contains(c.failure.Error(), "needs_authorization"):
 		return "its grant binds none of several accounts"
-	case bound > 1, len(c.binding.bound(c.agent.slug, c.from.Add(-rebindTime), c.to)) > 1:
+	case bound > 1, len(c.bound(c.from.Add(-rebindTime), c.to)) > 1:
 		return "its grant was changed"
 	case inShadow:
 		return "after a kill"
@@ -86,7 +86,7 @@ func (s *accountSoak) findExcuse(c *soakCall, bound int) string {
 func (s *accountSoak) reportCalls(took time.Duration) {
 	s.t.Helper()
 	answered, excused := map[string]int{}, map[string]int{}
-	kills := 0
+	kills, ofSeveral := 0, 0
 	for _, r := range s.replicas {
 		kills += len(r.killed)
 		if len(r.killed) == 0 {
@@ -96,17 +96,21 @@ func (s *accountSoak) reportCalls(took time.Duration) {
 	for _, c := range s.calls {
 		if c.echoed != "" {
 			answered[c.kind]++
+			ofSeveral += min(len(c.binding.several), 1)
 		} else {
 			excused[c.excuse]++
 		}
 	}
-	s.t.Logf("%d calls answered in %s (%v), %d kills, %d refreshes, %d of them cut off by a kill, %d rebinds, %d calls by the account bound just before one, %d approvals; not answered: %v; %d tokens refused, %d refreshes refused",
-		s.answered.Load(), took.Round(time.Second), answered, kills, s.echo.counted("refresh_token"), s.echo.counted("cut off refreshes"),
+	s.t.Logf("%d calls answered in %s (%v), %d of them with grants of several accounts, %d kills, %d refreshes, %d of them cut off by a kill, %d rebinds, %d calls by the account bound just before one, %d approvals; not answered: %v; %d tokens refused, %d refreshes refused",
+		s.answered.Load(), took.Round(time.Second), answered, ofSeveral, kills, s.echo.counted("refresh_token"), s.echo.counted("cut off refreshes"),
 		s.rebinds.Load(), s.late.Load(), s.approved.Load(), excused, s.echo.counted("refused tokens"), s.echo.counted("refused refreshes"))
 	for _, kind := range []string{"approval", "task", "prompt", "resource", "tool in a session", "tool"} {
 		if answered[kind] == 0 {
 			s.t.Errorf("no call of the kind %q was answered", kind)
 		}
+	}
+	if ofSeveral == 0 {
+		s.t.Error("no call with a grant of several accounts was answered")
 	}
 	if s.rebinds.Load() == 0 || excused["its grant binds none of several accounts"] == 0 || s.echo.counted("cut off refreshes") == 0 {
 		s.t.Error("no grant was changed, no call without an account was refused, or no refresh was cut off")
@@ -129,7 +133,7 @@ func (s *accountSoak) checkSightings() {
 			until = time.Now()
 		}
 		for _, subject := range seen[c.n] {
-			if bound := c.binding.bound(c.agent.slug, c.from.Add(-rebindTime), until); !slices.Contains(bound, subject) {
+			if bound := c.bound(c.from.Add(-rebindTime), until); !slices.Contains(bound, subject) {
 				s.addFault("call %d (%s of %s) was seen of %s, bound: %v", c.n, c.kind, c.agent.slug, subject, bound)
 			}
 		}

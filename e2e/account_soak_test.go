@@ -24,6 +24,8 @@ const (
 	soakWorkers  = 32
 	soakReplicas = 3
 	soakRebound  = 5 // agents with grants that bind another account again and again
+
+	soakSeveralEach = 6 // each such agent after those has grants that bind several accounts
 )
 
 // soakConnector is a connector of the echo server with soakAccounts accounts of each owner.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -45,36 +46,32 @@ func (h *app) newAccountLinks() *accountLinks {
 // linkFor returns the URL where a missing account is connected; empty: none. For a member's agent, that member
 // connects it after a sign-in. For another agent, the person who gets the link does. A shared account is
 // connected in the dashboard.
-func (m *accountLinks) linkFor(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+func (m *accountLinks) linkFor(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string {
 	if c.CredentialMode != connectors.CredentialPerAgent {
 		return m.dashboardURL(c)
 	}
-	return m.getLink(ctx, t, c, a).url
+	return m.getLink(ctx, t, c, a, account).url
 }
 
 // pageFor returns the page where a person who is signed in connects the agent's account. The URL contains no
 // secret.
-func (m *accountLinks) pageFor(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+func (m *accountLinks) pageFor(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string {
 	if c.CredentialMode != connectors.CredentialPerAgent {
 		return m.dashboardURL(c)
 	}
-	return m.getLink(ctx, t, c, a).page
+	return m.getLink(ctx, t, c, a, account).page
 }
 
 func (m *accountLinks) dashboardURL(c connectors.Connector) string {
 	return m.app.baseURL.JoinPath("connectors", c.Slug, "credentials").String()
 }
 
-func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent) accountLink {
-	key := accountLinkKey{connector: c.ID, agent: a.ID}
-	granted, err := m.app.database.Store.Tenant(t).Agents().Grant(ctx, a.ID, c.ID)
-	if err == nil {
-		key.account = granted.Account()
-	}
+func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) accountLink {
+	key := accountLinkKey{connector: c.ID, agent: a.ID, account: account}
 	if l, ok := m.cachedLink(key); ok {
 		return l
 	}
-	l, err := m.createLink(ctx, t, c, a, key.account)
+	l, err := m.createLink(ctx, t, c, a, account)
 	if err != nil {
 		m.app.run.log.WarnContext(ctx, "connect link not created", slog.String("connector_id", c.ID.String()), slog.Any("error", err))
 		return l
@@ -83,15 +80,18 @@ func (m *accountLinks) getLink(ctx context.Context, t connectors.TenantID, c con
 	return l
 }
 
-// createLink makes a link for the account that the agent's grant binds; empty: the agent's only one.
+// createLink makes a link for the account with the name; empty: the agent's only one.
 func (m *accountLinks) createLink(
 	ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string,
 ) (accountLink, error) {
 	_, err := m.app.database.Store.Tenant(t).Accounts().AgentMember(ctx, a.ID)
 	switch {
 	case err == nil:
-		own := m.app.baseURL.JoinPath("account", "connections", a.ID.String(), c.ID.String()).String()
-		return accountLink{url: own, page: own}, nil
+		own := m.app.baseURL.JoinPath("account", "connections", a.ID.String(), c.ID.String())
+		if account != "" {
+			own.RawQuery = url.Values{"account": {account}}.Encode()
+		}
+		return accountLink{url: own.String(), page: own.String()}, nil
 	case !fault.Is(err, fault.NotFound):
 		return accountLink{}, err
 	}

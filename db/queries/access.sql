@@ -2,15 +2,17 @@
 -- them are cached in memory.
 
 -- name: AccessReaches :many
--- now is the database's time, after the read began. account_id is the account that the grant binds; zero: none, or it is not stored.
+-- now is the database's time, after the read began. account_ids are the accounts that the grant binds, in its order; zero: it is not stored.
 select sqlc.embed(agent_grants), sqlc.embed(connectors),
-       coalesce((select account.id from credentials account -- two statements, each with an index
-                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
-                   and account.agent_id = agent_grants.agent_id and connectors.credential_mode = 'per_agent'),
-                (select account.id from credentials account
-                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
-                   and account.agent_id is null and connectors.credential_mode <> 'per_agent'),
-                '00000000-0000-0000-0000-000000000000')::uuid as account_id,
+       array(select coalesce((select account.id from credentials account -- two statements, each with an index
+                              where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = bound.name
+                                and account.agent_id = agent_grants.agent_id and connectors.credential_mode = 'per_agent'),
+                             (select account.id from credentials account
+                              where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = bound.name
+                                and account.agent_id is null and connectors.credential_mode <> 'per_agent'),
+                             '00000000-0000-0000-0000-000000000000')
+             from unnest(array_remove(agent_grants.accounts, '-')) with ordinality as bound (name, position)
+             order by bound.position)::uuid[] as account_ids,
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,

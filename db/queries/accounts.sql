@@ -8,10 +8,10 @@ where p.tenant_id = @tenant_id and p.agent_id = any(@agents::uuid[]);
 
 -- name: AgentAccounts :many
 -- The credentials of each agent at each granted connector in mode per_agent. The status is empty if none is stored. bound: the
--- account that the grant binds; empty: none.
+-- accounts that the grant binds.
 select agents.id as agent_id, agents.slug as agent_slug, agents.name as agent_name, agents.enabled as agent_enabled,
        connectors.id as connector_id, connectors.slug, connectors.name, coalesce(nullif(connectors.server_url, ''), connectors.url)::text as credential_url, connectors.auth_type, connectors.enabled,
-       coalesce(agent_grants.accounts[1], '')::text as bound, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.syncs, false)::boolean as syncs,
+       agent_grants.accounts as bound, coalesce(credentials.name, '')::text as account_name, coalesce(credentials.syncs, false)::boolean as syncs,
        coalesce(credentials.type, '')::text as type, coalesce(credentials.account, '')::text as account, coalesce(credentials.error, '')::text as error,
        coalesce(credentials.grant_meta -> 'identity', '{}')::jsonb as identity,
        credentials.upstream, coalesce(
@@ -134,13 +134,13 @@ order by lower(accounts.name), accounts.id, accounts.account_name
 limit @max_rows;
 
 -- name: CountMissingAccounts :one
--- The agents that were granted a connector in mode per_agent, and have no credential there, or not the one that the grant binds.
+-- The agents that were granted a connector in mode per_agent, and have no credential there, or not all that the grant binds.
 select count(*)
 from agent_grants
 join connectors on connectors.tenant_id = agent_grants.tenant_id and connectors.id = agent_grants.connector_id
 where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id
   and connectors.credential_mode = 'per_agent' and connectors.auth_type <> 'none'
-  and not exists (select from credentials
-                  where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
-                    and credentials.agent_id = agent_grants.agent_id
-                    and (agent_grants.accounts = '{}' or credentials.name = agent_grants.accounts[1]));
+  and (select count(*) from credentials
+       where credentials.tenant_id = agent_grants.tenant_id and credentials.connector_id = agent_grants.connector_id
+         and credentials.agent_id = agent_grants.agent_id
+         and (agent_grants.accounts = '{}' or credentials.name = any(agent_grants.accounts))) < greatest(cardinality(array_remove(agent_grants.accounts, '-')), 1);

@@ -95,8 +95,11 @@ where tenant_id = @tenant_id and id = @id;
 -- name: AddAllowance :execrows
 -- No row: the agent's grant does not cover what is allowed, or not with the account that the person saw; null: none. The lock makes a change of the grant wait, which then ends the
 -- allowance. For the same definition the later expiry stays. Another definition replaces the row.
-insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, definition_hash, until, granted_by)
-select g.tenant_id, g.agent_id, g.connector_id, @kind::text, @tool, sqlc.narg(definition_hash), @until, @granted_by
+insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, account, definition_hash, until, granted_by)
+select g.tenant_id, g.agent_id, g.connector_id, @kind::text, @tool,
+       case when cardinality(g.accounts) > 1
+            then (select c.name from credentials c where c.tenant_id = @tenant_id and c.id = sqlc.narg(account_id)::uuid) else '' end,
+       sqlc.narg(definition_hash), @until, @granted_by
 from agent_grants g
 where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id
   and case @kind::text
@@ -134,13 +137,16 @@ left join tools on tools.tenant_id = tool_allowances.tenant_id and tools.connect
 where tool_allowances.tenant_id = @tenant_id and tool_allowances.agent_id = @agent_id
   and tool_allowances.until > now() and (tool_allowances.definition_hash is not null or tool_allowances.kind <> 'tool')
   and (sqlc.narg(after_slug)::text is null
-    or (connectors.slug, tool_allowances.tool, tool_allowances.kind) > (sqlc.narg(after_slug), sqlc.narg(after_tool)::text, sqlc.narg(after_kind)::text))
-order by connectors.slug, tool_allowances.tool, tool_allowances.kind
+    or (connectors.slug, tool_allowances.tool, tool_allowances.kind, tool_allowances.account)
+       > (sqlc.narg(after_slug), sqlc.narg(after_tool)::text, sqlc.narg(after_kind)::text, @after_account::text))
+order by connectors.slug, tool_allowances.tool, tool_allowances.kind, tool_allowances.account
 limit @max_rows;
 
--- name: DeleteAllowance :one
+-- name: DeleteAllowances :many
+-- account empty: of all accounts.
 delete from tool_allowances
 where tenant_id = @tenant_id and agent_id = @agent_id and connector_id = @connector_id and kind = @kind and tool = @tool and until > now()
+  and @account::text in ('', account)
 returning *;
 
 -- name: DeleteConnectorAllowances :execrows

@@ -46,7 +46,7 @@ where approvals.tenant_id = @tenant_id and approvals.id = any(@ids::uuid[])
 order by approvals.id;
 
 -- name: AgentsWithTool :many
-select agents.slug, agents.name
+select agents.slug, agents.name, agent_grants.accounts
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
 where agent_grants.tenant_id = @tenant_id and agent_grants.connector_id = @connector_id

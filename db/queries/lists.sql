@@ -18,10 +18,11 @@ left join (
     select distinct grants.agent_id
     from agent_grants grants
     join connectors on connectors.tenant_id = grants.tenant_id and connectors.id = grants.connector_id
+    left join unnest(case when grants.accounts = '{}' then array[null] else array_remove(grants.accounts, '-') end) bound (name) on true
     left join credentials
         on credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
            and coalesce(credentials.agent_id, '00000000-0000-0000-0000-000000000000'::uuid) = case when connectors.credential_mode = 'per_agent' then grants.agent_id else '00000000-0000-0000-0000-000000000000'::uuid end
-           and credentials.status not in ('expired', 'revoked') and (grants.accounts = '{}' or credentials.name = grants.accounts[1])
+           and credentials.status not in ('expired', 'revoked') and (bound.name is null or credentials.name = bound.name)
     where grants.tenant_id = @tenant_id and connectors.status <> 'disabled'
       and (connectors.status in ('error', 'needs_auth') or connectors.auth_type <> 'none' and credentials.id is null)
 ) troubled on troubled.agent_id = agents.id
@@ -60,11 +61,11 @@ cross join lateral (
         ) named
     ) named on true
     cross join lateral (
-        select connectors.auth_type <> 'none' and not exists (
-                   select from credentials
+        select connectors.auth_type <> 'none' and greatest(cardinality(array_remove(grants.accounts, '-')), 1) > (
+                   select count(*) from credentials
                    where credentials.tenant_id = grants.tenant_id and credentials.connector_id = grants.connector_id
                      and credentials.agent_id is not distinct from case when connectors.credential_mode = 'per_agent' then grants.agent_id end
-                     and credentials.status not in ('expired', 'revoked') and (grants.accounts = '{}' or credentials.name = grants.accounts[1])) as bare
+                     and credentials.status not in ('expired', 'revoked') and (grants.accounts = '{}' or credentials.name = any(grants.accounts))) as bare
     ) account
     cross join lateral (
         select account.bare and connectors.credential_mode = 'per_agent' as bare,
@@ -173,7 +174,7 @@ select connectors.id, connectors.slug, connectors.name, connectors.tool_count, c
        connectors.enabled, connector_status(connectors.status, connector_needs_credential(connectors.auth_type, coalesce(held.stored, 0), coalesce(held.ended, 0)))::text as status,
        (grants.agent_id is not null)::boolean as granted,
        coalesce(grants.all_tools and (grants.until is null or grants.until > now()), false)::boolean as all_tools,
-       named.tools::integer as tools, grants.approval, grants.until, coalesce(grants.accounts[1], '')::text as account,
+       named.tools::integer as tools, grants.approval, grants.until, coalesce(grants.accounts, '{}')::text[] as accounts,
        coalesce(grants.until <= now() and named.tools = 0, false)::boolean as grant_ended,
        coalesce(grants.prompts, '')::text as prompts, coalesce(grants.resources, '')::text as resources,
        count(*) over () as count

@@ -117,20 +117,27 @@ func TestNamedAccounts_AGrantChoosesOne(t *testing.T) {
 	b, path := d.signInAsRole(connectors.RoleAdmin), "/connectors/"+c.Slug
 	b.post(path+"/credential", url.Values{"token": {"one"}})
 	grant := "/agents/" + a.Slug + path
-	if p := b.get(grant); p.says("Account that the agent uses") {
+	if p := b.get(grant); p.says("Accounts that the agent uses") {
 		t.Error("the form asks for the only account")
 	}
 	b.addAccount(c, "work", "home", "two")
 	p := b.get(grant)
-	p.want(t, http.StatusOK, "Account that the agent uses", "Choose an account")
+	p.want(t, http.StatusOK, "Accounts that the agent uses")
 	htmlcheck.Parse(t, p.Body).Sound(t)
-	form := func(account string) url.Values { return url.Values{"all": {"false"}, "account": {account}} }
-	b.post(grant, form("")).want(t, http.StatusUnprocessableEntity, "Choose an account.")
+	form := func(accounts ...string) url.Values {
+		return url.Values{"all": {"false"}, "account": append([]string{""}, accounts...)}
+	}
+	b.post(grant, form()).want(t, http.StatusUnprocessableEntity, "Choose an account.")
 	b.submit(grant, form("home")).want(t, http.StatusOK, "Account home")
-	b.get(grant).want(t, http.StatusOK, `<option value="home" selected>`)
+	b.get(grant).want(t, http.StatusOK, `name="account" value="home" checked>`, `name="account" value="work">`)
 	b.post(path+"/credential/delete", url.Values{"account": {"home"}})
-	b.get(grant).want(t, http.StatusOK, "This grant uses the account “home”, which doesn't exist any more.", "Choose an account")
+	b.get(grant).want(t, http.StatusOK, "This grant uses the account “home”, which doesn't exist any more.")
 	b.submit(grant, form("work")).want(t, http.StatusOK, "Account work")
+	b.addAccount(c, "", "night", "three")
+	b.submit(grant, form("work", "night")).want(t, http.StatusOK, "Accounts night, work")
+	b.get(grant).want(t, http.StatusOK, `name="account" value="night" checked>`, `name="account" value="work" checked>`)
+	b.submit(grant, form("work", "elsewhere")).want(t, http.StatusOK, "Accounts elsewhere, work")
+	b.get(grant).want(t, http.StatusOK, "This grant uses the account “elsewhere”")
 }
 
 func TestNamedAccounts_ALinkSaysWhich(t *testing.T) {

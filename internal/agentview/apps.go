@@ -108,7 +108,7 @@ func appendExposed(to, raw []byte, names []byteRange, name string, links []uiLin
 // exposedEntry returns the tool's list entry at the address of all connectors.
 func (t *Tool) exposedEntry() listEntry {
 	e := t.def.newListEntry(t.Exposed, t.OffersTasks)
-	e.slug = t.Connector.Connector.Slug
+	e.slug = t.Connector.Slug
 	return e
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -21,12 +22,13 @@ type viewBuilder struct {
 	rows        store.Access
 	definitions map[connectors.Hash]*definition
 	view        *View
-	reachByID   map[connectors.ConnectorID]*ConnectorView
+	reaches     []*ConnectorView // of rows.Reaches, also of disabled connectors
+	reachesByID map[connectors.ConnectorID][]*ConnectorView
 	allowed     map[connectors.AllowanceKey]connectors.Allowance
 }
 
 func newViewBuilder(cache *Cache, rows store.Access, began time.Time) *viewBuilder {
-	slices.SortFunc(rows.Reaches, func(a, b store.AccessConnector) int { return cmp.Compare(a.Connector.Slug, b.Connector.Slug) })
+	slices.SortFunc(rows.Reaches, func(a, b store.AccessConnector) int { return cmp.Compare(a.Slug, b.Slug) })
 	return &viewBuilder{cache: cache, rows: rows, began: began, definitions: map[connectors.Hash]*definition{}}
 }
 
@@ -69,7 +71,7 @@ func (b *viewBuilder) buildView() *View {
 // of those that are.
 func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes int64) {
 	for _, row := range b.rows.Reaches {
-		connector := &ConnectorView{Grant: row.Grant.At(b.rows.Now), Connector: row.Connector, Account: row.Account, granted: row.Grant}
+		connector := &ConnectorView{Slug: row.Slug, Grant: row.Grant.At(b.rows.Now), Connector: row.Connector, Account: row.Account, granted: row.Grant}
 		for _, tool := range b.toolRows(row.Connector.ID) {
 			if !isListed(blockedReason(connector, tool)) {
 				continue
@@ -88,11 +90,12 @@ func (b *viewBuilder) findMissingDefinitions() (missing []connectors.Hash, bytes
 	return missing, bytes
 }
 
-// addConnectors adds the connectors and their items. A disabled connector is in reachByID only.
+// addConnectors adds the connectors and their items. A disabled connector is in reaches only.
 func (b *viewBuilder) addConnectors() {
-	b.reachByID = make(map[connectors.ConnectorID]*ConnectorView, len(b.rows.Reaches))
+	b.reachesByID = make(map[connectors.ConnectorID][]*ConnectorView, len(b.rows.Reaches))
 	for _, row := range b.rows.Reaches {
 		connector := &ConnectorView{
+			Slug:         row.Slug,
 			Connector:    row.Connector,
 			Grant:        row.Grant.At(b.rows.Now),
 			Account:      row.Account,
@@ -104,15 +107,19 @@ func (b *viewBuilder) addConnectors() {
 		}
 		b.setEnds(connector)
 		connector.hasTasks, connector.hasTaskExtension = mcp.DeclaredTasks(connector.Capabilities)
-		b.reachByID[row.Connector.ID] = connector
+		b.reaches = append(b.reaches, connector)
+		b.reachesByID[row.Connector.ID] = append(b.reachesByID[row.Connector.ID], connector)
 		b.view.watchedConnectors[row.Connector.ID] = true
 		if row.Connector.Enabled {
 			b.view.Connectors = append(b.view.Connectors, connector)
-			b.view.connectors[row.Connector.Slug] = connector
+			b.view.connectors[row.Slug] = connector
 		}
 	}
 	for _, a := range b.rows.Allowances {
-		if connector := b.reachByID[a.ConnectorID]; connector != nil && a.Kind != connectors.CallTool {
+		for _, connector := range b.reachesByID[a.ConnectorID] {
+			if a.Kind == connectors.CallTool || a.AccountName != connector.ChosenAccount() {
+				continue
+			}
 			if connector.itemAllowances == nil {
 				connector.itemAllowances = map[connectors.AllowanceKey]time.Time{}
 			}
@@ -121,8 +128,8 @@ func (b *viewBuilder) addConnectors() {
 		}
 	}
 	for _, i := range b.rows.Items {
-		connector := b.reachByID[i.ConnectorID]
-		if connector == nil {
+		reaches := b.reachesByID[i.ConnectorID]
+		if len(reaches) == 0 {
 			continue
 		}
 		raw, defect := mcp.NormalizeItem(itemLists[i.Kind], i.Raw)
@@ -130,16 +137,26 @@ func (b *viewBuilder) addConnectors() {
 			continue
 		}
 		i.Raw = raw
-		connector.Items = append(connector.Items, i.Item)
+		for _, connector := range reaches {
+			connector.Items = append(connector.Items, i.Item)
+		}
 		b.view.bytes += int64(len(i.Raw) + len(i.Key))
 	}
 }
 
+// ChosenAccount is the name of the account if the grant binds several; empty: it does not. Then each call and each allowance is for
+// one of them.
+func (connector *ConnectorView) ChosenAccount() string {
+	if strings.Contains(connector.Slug, ".") { // no connector's own slug has one
+		return connector.Grant.Account()
+	}
+	return ""
+}
+
 // addTools adds the tools of each connector under their exposed names.
 func (b *viewBuilder) addTools() {
-	for _, row := range b.rows.Reaches {
-		connector := b.reachByID[row.Connector.ID]
-		b.addReachTools(connector, b.toolRows(row.Connector.ID))
+	for _, connector := range b.reaches {
+		b.addReachTools(connector, b.toolRows(connector.Connector.ID))
 		slices.SortFunc(connector.Tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) }) // the database may collate differently
 		b.view.Tools = append(b.view.Tools, connector.Tools...)
 	}
@@ -161,17 +178,18 @@ func (b *viewBuilder) addReachTools(connector *ConnectorView, rows []store.Acces
 		}
 	}
 	limit := b.view.Agent.NameLimit
-	names := connectors.ExposedNamesWithin(limit, connector.Connector.Slug, present)
+	names := connectors.ExposedNamesWithin(limit, connector.Slug, present)
 	for _, row := range rows {
 		t := b.newTool(connector, row, called.nameFor(row.Name))
 		if t.Exposed = names[t.ConnectorName]; t.Exposed == "" || row.Removed {
-			t.Exposed = connectors.ExposedNameWithin(limit, connector.Connector.Slug, t.ConnectorName)
+			t.Exposed = connectors.ExposedNameWithin(limit, connector.Slug, t.ConnectorName)
 		}
 		connector.tools[t.Name] = t
 		if _, taken := connector.byConnectorName[t.ConnectorName]; called != nil && (!taken || !row.Removed) {
 			connector.byConnectorName[t.ConnectorName] = t
 		}
-		if a, hasAllowance := b.allowed[connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: connectors.CallTool, Tool: t.Name}]; hasAllowance && t.Listed() && a.Definition == t.Hash {
+		key := connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: connectors.CallTool, Tool: t.Name, AccountName: connector.ChosenAccount()}
+		if a, hasAllowance := b.allowed[key]; hasAllowance && t.Listed() && a.Definition == t.Hash {
 			connector.Allowances[t.Name] = a.Until // an allowance is for one definition only
 		}
 		if _, taken := b.view.tools[t.Exposed]; !taken || !row.Removed {

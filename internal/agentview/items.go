@@ -88,7 +88,7 @@ func (connector *ConnectorView) promptNames(limit int) map[string]string {
 			keys = append(keys, item.Key)
 		}
 	}
-	return connectors.ExposedNamesWithin(limit, connector.Connector.Slug, keys)
+	return connectors.ExposedNamesWithin(limit, connector.Slug, keys)
 }
 
 // Permits reports whether the grant includes a prompt, a resource, or the prompt, resource or template of a completion.

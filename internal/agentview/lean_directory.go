@@ -95,7 +95,7 @@ func newDirectoryRow(connector *ConnectorView) directoryRow {
 			counts[verb]++
 		}
 	}
-	row := directoryRow{name: directoryName(connector.Connector.Name), slug: connector.Connector.Slug, tools: len(connector.Tools)}
+	row := directoryRow{name: directoryName(connector.Connector.Name), slug: connector.Slug, tools: len(connector.Tools)}
 	for _, verb := range slices.Sorted(maps.Keys(counts)) {
 		row.verbs = append(row.verbs, verbCount{verb, counts[verb]})
 	}
@@ -121,7 +121,7 @@ func (v *View) ConnectorSlugs() (slugs []string, others int) {
 		switch {
 		case len(connector.Tools) == 0:
 		case len(slugs) < maxListedConnectors:
-			slugs = append(slugs, connector.Connector.Slug)
+			slugs = append(slugs, connector.Slug)
 		default:
 			others++
 		}
@@ -130,29 +130,30 @@ func (v *View) ConnectorSlugs() (slugs []string, others int) {
 }
 
 // DirectoryConnector returns the connector of the directory with this slug, prefix of tools or name. nil: none, or several
-// have the name in other letters.
+// have the name.
 func (v *View) DirectoryConnector(text string) *ConnectorView {
-	slug := strings.TrimSuffix(strings.TrimPrefix(text, "mcp_"), "__")
+	slug := strings.Replace(strings.TrimSuffix(strings.TrimPrefix(text, "mcp_"), "__"), "_", ".", 1)
 	for _, candidate := range []string{text, slug} {
 		if connector := v.connectors[candidate]; connector != nil && len(connector.Tools) > 0 {
 			return connector
 		}
 	}
-	var named *ConnectorView
+	var named, exact []*ConnectorView
 	for _, connector := range v.Connectors {
 		name := connector.Connector.Name
 		if len(connector.Tools) == 0 || !strings.EqualFold(name, text) && !strings.EqualFold(directoryName(name), text) {
 			continue
 		}
-		if name == text {
-			return connector
+		if named = append(named, connector); name == text {
+			exact = append(exact, connector)
 		}
-		if named != nil {
-			return nil
-		}
-		named = connector
 	}
-	return named
+	for _, list := range [][]*ConnectorView{exact, named} {
+		if len(list) == 1 {
+			return list[0]
+		}
+	}
+	return nil
 }
 
 // findVerb returns the first known verb in a tool's name; empty: it has none.

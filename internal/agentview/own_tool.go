@@ -10,7 +10,7 @@ import (
 // shared one is used. Its limits do not apply.
 func NewOwnTool(tenant connectors.Tenant, c connectors.Connector, tool connectors.Tool, agent connectors.Agent) (*View, *Tool) {
 	c.DiscoveredTools = nil
-	connector := &ConnectorView{Connector: c, Capabilities: c.Capabilities}
+	connector := &ConnectorView{Slug: c.Slug, Connector: c, Capabilities: c.Capabilities}
 	connector.hasTasks, connector.hasTaskExtension = mcp.DeclaredTasks(c.Capabilities)
 	view := &View{Tenant: tenant, Agent: connectors.Agent{ID: agent.ID, Slug: agent.Slug, Name: agent.Name, Enabled: true}}
 	t := &Tool{

@@ -57,7 +57,7 @@ func (v *View) FindTools(ctx context.Context, s ToolSearch) ([]FoundTool, error)
 	if s.Connector == nil {
 		hits = index.Search(s.Words, limit, learned)
 	} else {
-		hits = index.SearchConnector(s.Connector.Connector.Slug, s.Words, limit, learned)
+		hits = index.SearchConnector(s.Connector.Slug, s.Words, limit, learned)
 	}
 	if similar != nil {
 		hits = addMeaning(hits, similar, wanted)
@@ -105,7 +105,7 @@ func (v *View) indexedTools() []toolsearch.Tool {
 		d := connectors.DecodeTool(t.Raw)
 		tools[i] = toolsearch.Tool{
 			Name: t.ConnectorName, Key: learnedKey(t.storeKey()), Title: d.DisplayTitle(), Description: d.Description, Tags: t.Tags,
-			Connector: t.Connector.Connector.Slug, ConnectorName: t.Connector.Connector.Name, Params: toolsearch.ReadParams(t.InputSchema),
+			Connector: t.Connector.Slug, ConnectorName: t.Connector.Connector.Name, Params: toolsearch.ReadParams(t.InputSchema),
 		}
 	}
 	return tools

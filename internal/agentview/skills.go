@@ -88,7 +88,7 @@ func (b *viewBuilder) addSkills() {
 		}
 	}()
 	for _, row := range b.rows.Skills {
-		if connector := b.reachByID[row.ConnectorID]; connector != nil {
+		for _, connector := range b.reachesByID[row.ConnectorID] {
 			connector.skills.rows = append(connector.skills.rows, row)
 			if row.OverLimit {
 				over++

@@ -95,7 +95,7 @@ func (v *View) ExplainTool(exposed string) ToolAccess {
 func (v *View) findRenamed(exposed string) *Tool {
 	for _, connector := range v.Connectors {
 		for _, t := range connector.tools {
-			if t.ConnectorName != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, connector.Connector.Slug, t.Name) == exposed {
+			if t.ConnectorName != t.Name && connectors.ExposedNameWithin(v.Agent.NameLimit, connector.Slug, t.Name) == exposed {
 				return t
 			}
 		}
@@ -134,7 +134,7 @@ func (c *Cache) whyInSnapshot(ctx context.Context, tx *store.Tenant, agent conne
 	w := v.ExplainTool(exposed)
 	if t := v.tools[exposed]; t != nil {
 		w.Unchecked = t.Unchecked()
-		w.Credential, err = newCredentialWhy(ctx, tx.Agents(), v, t.Connector.Connector)
+		w.Credential, err = newCredentialWhy(ctx, tx.Agents(), v.Agent.ID, t.Connector)
 		return w, err
 	}
 	if w.State == StateUnknown {
@@ -161,19 +161,16 @@ func isSeveral(err error) bool {
 	return ok
 }
 
-func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connectors.Connector) (CredentialAccess, error) {
+func newCredentialWhy(ctx context.Context, db store.Agents, agent connectors.AgentID, granted *ConnectorView) (CredentialAccess, error) {
+	c, account := granted.Connector, granted.Grant.Account()
 	w := CredentialAccess{Mode: c.CredentialMode, Owner: "shared", Status: credentialMissing}
 	var owner *connectors.AgentID
 	if c.CredentialMode == connectors.CredentialPerAgent {
-		w.Owner, owner = "agent", &v.Agent.ID
+		w.Owner, owner = "agent", &agent
 	}
 	if c.Auth.Type == connectors.AuthNone {
 		w.Owner, w.Status = "none", credentialNotNeeded
 		return w, nil
-	}
-	account := ""
-	if granted := v.connectors[c.Slug]; granted != nil {
-		account = granted.Grant.Account()
 	}
 	w.Account = connectors.GivenName(account)
 	found, err := db.CredentialFor(ctx, c.ID, owner, account)
@@ -197,7 +194,7 @@ func newCredentialWhy(ctx context.Context, db store.Agents, v *View, c connector
 // Both results are empty if there is none.
 func findUngranted(ctx context.Context, db *store.Tenant, v *View, exposed string) (connector, tool string, err error) {
 	slug, ok := connectors.ExposedSlug(exposed)
-	if !ok || v.connectors[slug] != nil {
+	if !ok || v.HasConnector(slug) {
 		return "", "", nil
 	}
 	c, err := db.Connectors().Get(ctx, connectors.Ref(slug))

@@ -14,7 +14,7 @@ func (c *Cache) ExplainTools(ctx context.Context, db store.Agents, v *View, conn
 	if reach == nil {
 		return nil, nil //nolint:nilnil // that is the answer
 	}
-	credential, err := newCredentialWhy(ctx, db, v, reach.Connector)
+	credential, err := newCredentialWhy(ctx, db, v.Agent.ID, reach)
 	if err != nil {
 		return nil, err
 	}

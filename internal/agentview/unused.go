@@ -63,14 +63,16 @@ func (c *Cache) acquireUnusedSlot(ctx context.Context, tenant connectors.TenantI
 
 func (v *View) findUnused(use store.ToolUse, since time.Time) UnusedTools {
 	u := UnusedTools{View: v, Since: since, Use: use}
+	counted := map[store.ToolKey]bool{}
 	for _, t := range v.Tools {
 		key := store.ToolKey{ConnectorID: t.Connector.Connector.ID, Tool: t.Name}
 		switch _, called := use.Called[key]; {
-		case called:
+		case called, counted[key]: // with one of several accounts
 		case use.New[key] || t.Connector.Grant.CreatedAt.After(since):
 			u.TooRecent++
 		default:
 			u.Tools = append(u.Tools, t)
+			counted[key] = true
 		}
 	}
 	return u

@@ -2,6 +2,7 @@ package agentview
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,9 @@ type View struct {
 	endsAt            time.Time // the next end of a grant, by the process's clock; zero: none
 }
 
-// ConnectorView is one connector of a view.
+// ConnectorView is one connector of a view, with one of the accounts that the grant binds.
 type ConnectorView struct {
+	Slug         string                  // unique in the view: the connector's slug; with several accounts its [connectors.ViewSlug]
 	Connector    connectors.Connector    // without its DiscoveredTools
 	Grant        connectors.Grant        // as it was when the view was read: without what had ended
 	Account      connectors.CredentialID // that the grant binds; zero: none, or it was not stored
@@ -125,15 +127,42 @@ func (t *Tool) NeedsApprovalAt(now time.Time) bool {
 // ItemNeedsApprovalAt reports whether the use of a prompt or a resource at that time needs approval; agent is the agent's
 // mode.
 func (connector *ConnectorView) ItemNeedsApprovalAt(agent connectors.ApprovalMode, kind connectors.CallKind, name string, now time.Time) bool {
-	key := connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: kind, Tool: name}
+	key := connectors.AllowanceKey{ConnectorID: connector.Connector.ID, Kind: kind, Tool: name, AccountName: connector.ChosenAccount()}
 	return connector.Grant.AsksForItem(agent, kind) && !connector.itemAllowances[key].After(now)
 }
 
 // Tool returns a tool of the granted connectors by its exposed name, or nil.
 func (v *View) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// Connector returns a granted and enabled connector by its slug, or nil.
+// Connector returns a granted and enabled connector by its slug in the view, or nil.
 func (v *View) Connector(slug string) *ConnectorView { return v.connectors[slug] }
+
+// HasConnector reports whether a connector with the slug is granted and enabled, with one account or several.
+func (v *View) HasConnector(slug string) bool {
+	return slices.ContainsFunc(v.Connectors, func(connector *ConnectorView) bool { return connector.Connector.Slug == slug })
+}
+
+// ConnectorWith returns a granted and enabled connector by its id, of several accounts the one with that account; nil: there is none.
+func (v *View) ConnectorWith(id connectors.ConnectorID, account connectors.CredentialID) *ConnectorView {
+	isStored := account != connectors.CredentialID{}
+	return v.findConnector(id, func(connector *ConnectorView) bool {
+		return connector.ChosenAccount() == "" || isStored && connector.Account == account
+	})
+}
+
+// ConnectorAs returns the connector of the view as another view of the agent has it: with the same one of several accounts, or with
+// the only one; nil: there is none.
+func (v *View) ConnectorAs(other *ConnectorView) *ConnectorView {
+	return v.findConnector(other.Connector.ID, func(connector *ConnectorView) bool { return connector.ChosenAccount() == other.ChosenAccount() })
+}
+
+func (v *View) findConnector(id connectors.ConnectorID, matches func(*ConnectorView) bool) *ConnectorView {
+	i := slices.IndexFunc(v.Connectors, func(connector *ConnectorView) bool { return connector.Connector.ID == id && matches(connector) })
+	if i < 0 {
+		return nil
+	}
+	return v.Connectors[i]
+}
 
 // Tool returns a tool by its upstream name, or nil.
 func (connector *ConnectorView) Tool(name string) *Tool { return connector.tools[name] }
@@ -183,7 +212,7 @@ func (v *View) Resource(exposed string) (connector *ConnectorView, uri string) {
 
 // Expose returns the exposed URI of an upstream URI.
 func (connector *ConnectorView) Expose(uri string) string {
-	return exposedURI(connector.Connector.Slug, uri)
+	return exposedURI(connector.Slug, uri)
 }
 
 type exposedPrompt struct {

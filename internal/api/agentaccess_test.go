@@ -90,7 +90,7 @@ func TestAgentGrant_ReplacesTheFormer(t *testing.T) {
 			t.Fatalf("%d grants", len(items))
 		}
 		got := items[0].(map[string]any)
-		want["pinned_tools"], want["ends"], want["ended"], want["account"] = []any{}, map[string]any{}, false, nil
+		want["pinned_tools"], want["ends"], want["ended"], want["account"], want["accounts"] = []any{}, map[string]any{}, false, nil, []any{}
 		want["connector_id"], want["connector"], want["name"], want["enabled"] = c.ID.String(), c.Slug, c.Name, true
 		for _, field := range []string{"created_at", "updated_at", "prompts", "resources", "shaping"} {
 			delete(got, field)

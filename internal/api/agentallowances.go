@@ -18,6 +18,7 @@ type allowanceJSON struct {
 	Name        string    `json:"name" doc:"The connector's name."`
 	Kind        string    `json:"kind" enum:"tool,prompt,resource" doc:"What may be used."`
 	Tool        string    `json:"tool" doc:"The server's name for the tool or prompt, or the resource's URI."`
+	Account     string    `json:"account,omitempty" doc:"The account that it is for, if the grant binds several."`
 	Until       time.Time `json:"until" doc:"When the standing approval ends."`
 	GrantedBy   string    `json:"granted_by" doc:"Name of the approver."`
 	InForce     bool      `json:"in_force" doc:"false: the server changed or removed it since, so its use needs approval until the server restores what was approved."`
@@ -25,7 +26,7 @@ type allowanceJSON struct {
 
 func viewAllowance(a store.AgentAllowance) allowanceJSON {
 	return allowanceJSON{
-		ConnectorID: a.ConnectorID.String(), Connector: a.Slug, Name: a.Name, Kind: string(a.Kind), Tool: a.Tool, Until: a.Until.UTC(), GrantedBy: a.GrantedBy, InForce: a.InForce,
+		ConnectorID: a.ConnectorID.String(), Connector: a.Slug, Name: a.Name, Kind: string(a.Kind), Tool: a.Tool, Account: a.AccountName, Until: a.Until.UTC(), GrantedBy: a.GrantedBy, InForce: a.InForce,
 	}
 }
 
@@ -34,6 +35,8 @@ type AllowancePath struct {
 	AgentGrantPath
 	Tool string `path:"tool" doc:"The server's name for the tool or prompt, or the resource's URI."`
 	Kind string `query:"kind" enum:"tool,prompt,resource" doc:"Default: tool."`
+
+	Account string `query:"account" maxLength:"48" doc:"One of several accounts of the grant. Absent: all of them."`
 }
 
 func (h *Handler) mountAgentAllowances() {
@@ -65,6 +68,6 @@ func (h *Handler) listAgentAllowances(ctx context.Context, actor auth.Actor, in 
 
 func (h *Handler) endAgentAllowance(ctx context.Context, actor auth.Actor, in *AllowancePath) (*noContent, error) {
 	return nil, h.registry.EndAllowance(ctx, actor, manage.AllowanceRef{
-		Agent: in.ref(), Connector: connectors.Ref(in.Connector), Kind: connectors.CallKind(in.Kind), Tool: in.Tool,
+		Agent: in.ref(), Connector: connectors.Ref(in.Connector), Kind: connectors.CallKind(in.Kind), Tool: in.Tool, Account: in.Account,
 	})
 }

@@ -67,7 +67,8 @@ type agentGrantJSON struct {
 	Prompts      string            `json:"prompts" enum:"none,listed" doc:"Which prompts are granted."`
 	Resources    string            `json:"resources" enum:"none,listed,listed_and_templates" doc:"Which resources are granted: listed ones, or also those that match a template."`
 	Ends         grantEndsJSON     `json:"ends" doc:"When parts of the grant end. {}: never."`
-	Account      *string           `json:"account" doc:"The name of the account that the agent uses. Null: its owner's only one."`
+	Account      *string           `json:"account" doc:"The name of the account that the agent uses. Null: its owner's only one, or accounts names several."`
+	Accounts     []string          `json:"accounts" nullable:"false" doc:"The names of the accounts that the agent uses. Empty: its owner's only one. With several, the agent has the connector once for each, named <slug>.<account>."`
 	Ended        bool              `json:"ended" doc:"Whether all of the grant has ended, so that it permits nothing."`
 	Shaping      []toolShapingJSON `json:"shaping" nullable:"false" doc:"Tools whose answers are shortened."`
 	CreatedAt    time.Time         `json:"created_at"`
@@ -75,7 +76,7 @@ type agentGrantJSON struct {
 }
 
 func boundAccount(g connectors.Grant) *string {
-	if g.Account() == "" {
+	if len(g.Accounts) != 1 {
 		return nil
 	}
 	return new(g.Account())
@@ -95,6 +96,7 @@ func viewAgentGrant(g store.GrantedConnector) agentGrantJSON {
 		Resources:    string(g.Resources),
 		Ends:         viewGrantEnds(g.Ends),
 		Account:      boundAccount(g.Grant),
+		Accounts:     append([]string{}, g.Accounts...),
 		Ended:        g.HasEnded(time.Now()),
 		Shaping:      viewShaping(g.Shaping),
 		CreatedAt:    g.CreatedAt.UTC(),
@@ -111,6 +113,7 @@ type agentGrantPut struct {
 	Prompts      *string        `json:"prompts,omitempty" nullable:"true" enum:"none,listed" doc:"Null or absent: unchanged; for a new grant, listed with all tools, else none. Prompts and resources need no approval."`
 	Resources    *string        `json:"resources,omitempty" nullable:"true" enum:"none,listed,listed_and_templates" doc:"As prompts, with listed_and_templates as the default with all tools."`
 	Account      *string        `json:"account,omitempty" maxLength:"48" doc:"The name of the account that the agent uses. Empty: its owner's only one. Absent: unchanged."`
+	Accounts     []string       `json:"accounts,omitempty" nullable:"false" maxItems:"10" doc:"In place of account: the names of several. The agent then gets the connector once for each, named <slug>.<account>."`
 	Ends         *grantEndsJSON `json:"ends,omitempty" doc:"When parts of the grant end. {}: never. Absent: until is unchanged, and tools with their own end are removed unless tools names them."`
 }
 
@@ -127,11 +130,15 @@ func (p agentGrantPut) toGrant() (connectors.Grant, error) {
 	if p.Prompts != nil {
 		grant.Prompts = connectors.PromptAccess(*p.Prompts)
 	}
-	if p.Account != nil {
+	switch {
+	case p.Account != nil && p.Accounts != nil:
+		return connectors.Grant{}, fault.InvalidFields(fault.Field{Location: "accounts", Message: "Set account or accounts, not both."})
+	case p.Account != nil && *p.Account != "":
+		grant.Accounts = []string{*p.Account}
+	case p.Account != nil:
 		grant.Accounts = []string{}
-		if *p.Account != "" {
-			grant.Accounts = []string{*p.Account}
-		}
+	default:
+		grant.Accounts = p.Accounts
 	}
 	if p.Resources != nil {
 		grant.Resources = connectors.ResourceAccess(*p.Resources)

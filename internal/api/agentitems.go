@@ -91,7 +91,7 @@ func (l agentItems[T]) listAll(ctx context.Context, actor auth.Actor, in *AgentP
 }
 
 func viewAgentItem(i agentview.AgentItem) AgentItemUse {
-	return AgentItemUse{Connector: i.Connector.Connector.Slug, Usable: i.Usable}
+	return AgentItemUse{Connector: i.Connector.Slug, Usable: i.Usable}
 }
 
 func viewAgentPrompt(i agentview.AgentItem) agentPromptJSON {

@@ -67,7 +67,7 @@ func (h *Handler) agentSize(ctx context.Context, actor auth.Actor, in *agentSize
 		Connectors: []connectorSize{},
 	}
 	for _, connector := range view.Connectors {
-		out.Connectors = append(out.Connectors, connectorSize{Connector: connector.Connector.Slug, sizeJSON: viewSize(connector.Size(in.format()))})
+		out.Connectors = append(out.Connectors, connectorSize{Connector: connector.Slug, sizeJSON: viewSize(connector.Size(in.format()))})
 	}
 	return &response[agentSizeJSON]{Body: out}, nil
 }

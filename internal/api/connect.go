@@ -113,7 +113,8 @@ func (h *Handler) withConnectURL(ctx context.Context, actor auth.Actor, c connec
 	return h.withConnectPage(ctx, actor, request, f)
 }
 
-// grantedAccount returns the name of the account that an agent's grant binds; empty: the owner's only one, or there is no grant.
+// grantedAccount returns the name of the account that an agent's grant binds; empty: the owner's only one, or there is no grant. It fails
+// if there are several.
 func grantedAccount(ctx context.Context, agents store.Agents, agent connectors.Ref, c connectors.ConnectorID) (string, error) {
 	of, err := agents.Get(ctx, agent)
 	if err != nil {
@@ -122,6 +123,9 @@ func grantedAccount(ctx context.Context, agents store.Agents, agent connectors.R
 	granted, err := agents.Grant(ctx, of.ID, c)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
+	}
+	if len(granted.Accounts) > 1 {
+		return "", fault.Errorf(fault.Conflict, "The grant binds several accounts.")
 	}
 	return granted.Account(), err
 }

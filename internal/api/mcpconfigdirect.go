@@ -22,12 +22,12 @@ func (h *Handler) directConfig(ctx context.Context, actor auth.Actor, in *mcpCon
 	servers := map[string]mcpServerJSON{}
 	for _, s := range bundle.Servers {
 		if s.Fault == nil {
-			servers[s.Connector.Slug] = viewServerConfig(s)
+			servers[s.Slug] = viewServerConfig(s)
 			continue
 		}
 		agent := connectors.Ref(bundle.Agent.ID.String())
 		f := fault.As(h.withConnectURL(ctx, actor, connectors.Ref(s.Connector.ID.String()), &agent, s.Fault))
-		out.Unavailable[s.Connector.Slug] = viewUnavailable(f)
+		out.Unavailable[s.Slug] = viewUnavailable(f)
 	}
 	out.setServers(in.Client, servers)
 	return &response[mcpConfigJSON]{Body: out}, nil

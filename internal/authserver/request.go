@@ -99,8 +99,6 @@ func (s *Server) parseResource(raw string) (path string, ok bool) {
 	if !ok || rest == "" {
 		return gatewayPath, ok
 	}
-	if rest[0] != '/' || !connectors.ValidSlug(rest[1:]) {
-		return "", false
-	}
-	return gatewayPath + rest, true
+	_, ok = connectors.CutViewSlug(rest[1:])
+	return gatewayPath + rest, ok && rest[0] == '/'
 }

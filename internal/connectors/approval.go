@@ -47,6 +47,7 @@ type AllowanceKey struct {
 	ConnectorID ConnectorID
 	Kind        CallKind // CallTool, CallPrompt or CallResource
 	Tool        string   // the upstream's name; of a resource the URI
+	AccountName string   // that is allowed, of a grant that binds several; empty: it does not
 }
 
 // Allowance lets an agent use one tool, prompt or resource without approval for a limited time.

@@ -43,7 +43,8 @@ type Grant struct {
 	PinnedTools []string
 	Prompts     PromptAccess   // empty: the default of Normalized
 	Resources   ResourceAccess // likewise
-	// Accounts has the name of the owner's account that the agent uses; empty: the owner's only one. nil: that of the existing grant.
+	// Accounts has the names of the owner's accounts that the agent uses, at most [MaxBoundAccounts]; empty: the owner's only one.
+	// nil: those of the existing grant.
 	Accounts []string
 	// Ends are the ends of the grant. nil: it has none; in a change, Until of the existing grant stays, and its Tools go.
 	Ends *GrantEnds
@@ -53,12 +54,24 @@ type Grant struct {
 	UpdatedAt time.Time
 }
 
-// Account returns the name of the account that the grant binds; empty: the owner's only account.
-func (g Grant) Account() string {
-	if len(g.Accounts) == 0 {
-		return ""
+// MaxBoundAccounts bounds the accounts of a grant: the agent gets the tools of the connector once for each.
+const MaxBoundAccounts = 10
+
+// Account returns the name of the account that the grant binds; empty: the owner's only account. Of several it returns all names,
+// which no account has, so that none is used unless one is chosen by [Grant.EachAccount].
+func (g Grant) Account() string { return strings.Join(g.Accounts, ",") }
+
+// EachAccount returns the grant for each account that it binds; of a grant that binds none or one, itself.
+func (g Grant) EachAccount() []Grant {
+	if len(g.Accounts) < 2 {
+		return []Grant{g}
 	}
-	return g.Accounts[0]
+	all := make([]Grant, len(g.Accounts))
+	for i, name := range g.Accounts {
+		all[i] = g
+		all[i].Accounts = []string{name}
+	}
+	return all
 }
 
 // Includes reports whether a tool is granted, by the upstream's name.
@@ -91,7 +104,7 @@ func (g Grant) Normalized() Grant {
 		prompts, resources = PromptsListed, ResourcesListedTemplates
 	}
 	g.Prompts, g.Resources = cmp.Or(g.Prompts, prompts), cmp.Or(g.Resources, resources)
-	g.Tools, g.TrustedTools = sortedSet(g.Tools), sortedSet(g.TrustedTools)
+	g.Tools, g.TrustedTools, g.Accounts = sortedSet(g.Tools), sortedSet(g.TrustedTools), sortedSet(g.Accounts)
 	g = g.withNormalizedEnds()
 	g.PinnedTools = slices.DeleteFunc(sortedSet(g.PinnedTools), func(tool string) bool { return !g.namesTool(tool) })
 	return g
@@ -112,8 +125,11 @@ func (g Grant) Validate() []fault.Field {
 		checkOneOf(&c, "approval", *g.Approval, ApprovalAuto, ApprovalAlwaysAsk, ApprovalTrustedOnly, ApprovalAskAll)
 	}
 	c.checkEnds(g.Ends)
-	if len(g.Accounts) > 1 || slices.ContainsFunc(g.Accounts, func(name string) bool { return !ValidSlug(name) }) {
+	if slices.ContainsFunc(g.Accounts, func(name string) bool { return !ValidSlug(name) }) {
 		c.addField("account", "Use 1–%d lowercase letters, digits or hyphens; no hyphen at either end.", MaxSlug)
+	}
+	if len(g.Accounts) > MaxBoundAccounts {
+		c.addField("account", "At most %d accounts.", MaxBoundAccounts)
 	}
 	checkOneOf(&c, "prompts", g.Prompts, PromptsNone, PromptsListed)
 	checkOneOf(&c, "resources", g.Resources, ResourcesNone, ResourcesListed, ResourcesListedTemplates)

@@ -18,6 +18,26 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,46}[a-z0-9])?$`)
 // ValidSlug reports whether s has the form of a slug: 1–48 lower-case letters, digits and inner hyphens.
 func ValidSlug(s string) bool { return slugPattern.MatchString(s) }
 
+// hashPattern is the form of the hash in a [ViewSlug].
+var hashPattern = regexp.MustCompile(`^[0-9a-f]{8}$`)
+
+// ViewSlug returns the name of a connector in the view of an agent that has several of its accounts: <slug>.<account>, in at most
+// [MaxSlug] characters. A longer one, and one of an account that looks like a hash, has a hash in place of the account.
+func ViewSlug(slug, account string) string {
+	whole := slug + "." + account
+	if len(whole) <= MaxSlug && !hashPattern.MatchString(account) {
+		return whole
+	}
+	return strings.TrimRight(slug[:min(len(slug), MaxSlug-suffixLength)], "-") + "." + hashSuffix(whole)[1:]
+}
+
+// CutViewSlug returns the connector's slug in the name of a connector in a view, shortened in a name with a hash. ok is false if s
+// has the form of no such name.
+func CutViewSlug(s string) (slug string, ok bool) {
+	slug, account, hasAccount := strings.Cut(s, ".")
+	return slug, ValidSlug(slug) && (!hasAccount || ValidSlug(account))
+}
+
 // isReservedSlug reports whether s would hide a page, or looks like an id.
 func isReservedSlug(s string) bool {
 	_, isID := Ref(s).UUID()

@@ -13,7 +13,8 @@ const MaxExposedName = 64
 
 // An exposed name is mcp_<slug>__<tool>. A tool's name that is too long, has characters that providers refuse,
 // or itself ends like a truncated one, is spelled with _, truncated, and ends with _ and 8 hexadecimal digits
-// of its hash. A slug has no underscore, so names of two connectors never collide.
+// of its hash. A slug has no underscore, so names of two connectors never collide. With several accounts of a connector, <slug> is
+// its [ViewSlug] with an underscore in place of the dot.
 const (
 	suffixDigits = 8
 	suffixLength = 1 + suffixDigits
@@ -47,24 +48,26 @@ func ExposedName(slug, tool string) string { return ExposedNameWithin(MaxExposed
 
 // ExposedNameWithin is [ExposedName] with up to limit characters.
 func ExposedNameWithin(limit int, slug, tool string) string {
-	plain := exposedPrefix(slug) + tool
+	plain := ExposedPrefix(slug) + tool
 	if tool != "" && tool == spellName(tool) && len(plain) <= limit && !hasSuffixForm(tool) {
 		return plain
 	}
 	return withSuffix(limit, slug, tool, tool)
 }
 
-// ExposedSlug returns the connector's slug in an exposed name, whether or not there is such a tool.
+// ExposedSlug returns the connector's slug, without an account, in an exposed name, whether or not there is such a tool.
 func ExposedSlug(exposed string) (slug string, ok bool) {
 	rest, isExposed := strings.CutPrefix(exposed, "mcp_")
-	slug, _, isWhole := strings.Cut(rest, "__")
-	return slug, isExposed && isWhole && ValidSlug(slug)
+	rest, _, isWhole := strings.Cut(rest, "__")
+	slug, isSlug := CutViewSlug(strings.Replace(rest, "_", ".", 1))
+	return slug, isExposed && isWhole && isSlug
 }
 
-func exposedPrefix(slug string) string { return "mcp_" + slug + "__" }
+// ExposedPrefix begins the exposed names of a connector's tools; slug is that in the view.
+func ExposedPrefix(slug string) string { return "mcp_" + strings.Replace(slug, ".", "_", 1) + "__" }
 
 func withSuffix(limit int, slug, tool, hashed string) string {
-	prefix, body := exposedPrefix(slug), spellName(tool)
+	prefix, body := ExposedPrefix(slug), spellName(tool)
 	if room := limit - len(prefix) - suffixLength; len(body) > room {
 		body = body[:room]
 	}

@@ -169,3 +169,38 @@ func FuzzExposedNames(f *testing.F) {
 		checkNames(t, slug, []string{a, b, c, strings.TrimPrefix(connectors.ExposedName(slug, a), "mcp_"+slug+"__")})
 	})
 }
+
+// An agent with several accounts of a connector has it once for each.
+func TestViewSlug_KeepsNamesApart(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("s", connectors.MaxSlug)
+	taken := map[string]string{}
+	for _, slug := range []string{"linear", "linear-work", "a", long, long[:47], strings.Repeat("a-", 23) + "a"} {
+		for _, account := range []string{"", "work", "home", "work-2", "deadbeef", long, long[:47]} {
+			name := slug
+			if account != "" {
+				name = connectors.ViewSlug(slug, account)
+			}
+			if of, isTaken := taken[name]; isTaken {
+				t.Errorf("%s of %s is called %q, as %s", account, slug, name, of)
+			}
+			taken[name] = account + " of " + slug
+			cut, ok := connectors.CutViewSlug(name)
+			if !ok || len(name) > connectors.MaxSlug || !strings.HasPrefix(slug, cut) {
+				t.Errorf("%q is cut to %q, %t", name, cut, ok)
+			}
+			tool := connectors.ExposedName(name, "create_issue")
+			if back, ok := connectors.ExposedSlug(tool); !exposed.MatchString(tool) || !ok || back != cut {
+				t.Errorf("the tool %q is of %q, %t", tool, back, ok)
+			}
+		}
+	}
+	if name := connectors.ExposedName(connectors.ViewSlug("linear", "work"), "create_issue"); name != "mcp_linear_work__create_issue" {
+		t.Errorf("the tool is called %q", name)
+	}
+	for _, wrong := range []string{"", ".", "linear.", ".work", "linear.work.", "Linear.work", "linear_work", "linear.wo rk"} {
+		if _, ok := connectors.CutViewSlug(wrong); ok {
+			t.Errorf("%q has the form of a name", wrong)
+		}
+	}
+}

@@ -56,11 +56,13 @@ type Bundle struct {
 
 // Server is one connector's server with its credential.
 type Server struct {
+	Slug      string // the connector's; with several accounts its [connectors.ViewSlug]
+	Account   string // that the grant binds; empty: the owner's only one
 	Connector connectors.Connector
 	Headers   []credentials.Header // credential; empty for a server without authentication
 	Fault     *fault.Error         // why there are no headers; nil: none failed
 
-	account connectors.CredentialID // zero: none is needed, or there are no headers
+	credential connectors.CredentialID // zero: none is needed, or there are no headers
 }
 
 // Open decrypts an agent's credentials for an admin.
@@ -115,15 +117,17 @@ func (d *Desk) recordRead(ctx context.Context, a auth.Actor, b Bundle) error {
 
 // isGranted reports whether the agent still has a server's connector, and for headers their account.
 func isGranted(ctx context.Context, tx *store.Tenant, agent connectors.AgentID, list []store.AccessConnector, s Server) (bool, error) {
-	i := slices.IndexFunc(list, func(r store.AccessConnector) bool { return r.Connector.ID == s.Connector.ID })
+	i := slices.IndexFunc(list, func(r store.AccessConnector) bool { return r.Connector.ID == s.Connector.ID && r.Slug == s.Slug })
 	switch {
 	case i < 0, len(s.Headers) > 0 && list[i].Grant.Ends != nil:
 		return false, nil
 	case len(s.Headers) == 0:
 		return true, nil
+	case list[i].Grant.Account() != "":
+		return list[i].Account == s.credential, nil
 	}
 	_, account, err := credentials.FindAccount(ctx, tx, s.Connector, &agent)
-	return account == s.account, err
+	return account == s.credential, err
 }
 
 func disabledError(a connectors.Agent) error {
@@ -166,6 +170,9 @@ func (d *Desk) resolveAll(ctx context.Context, tenant connectors.TenantID, agent
 		}))
 	}
 	_ = group.Wait() // each fault is in its server
+	for i, granted := range list {
+		servers[i].Slug, servers[i].Account = granted.Slug, granted.Grant.Account()
+	}
 	return servers
 }
 
@@ -187,7 +194,7 @@ func (d *Desk) resolveServer(ctx context.Context, tenant connectors.TenantID, of
 		return Server{Connector: c, Fault: f}
 	}
 	if err == nil {
-		return Server{Connector: c, Headers: opened.Headers, account: opened.ID}
+		return Server{Connector: c, Headers: opened.Headers, credential: opened.ID}
 	}
 	if ctx.Err() != nil {
 		late := fault.Wrap(fault.Unavailable, err, "The credential isn't ready. Try again in a moment.")
@@ -205,7 +212,7 @@ func (b Bundle) newEvent(a auth.Actor) store.Event {
 	slugs := []string{}
 	for _, s := range b.Servers {
 		if len(s.Headers) > 0 {
-			slugs = append(slugs, s.Connector.Slug)
+			slugs = append(slugs, s.Slug)
 		}
 	}
 	e := a.Event("credential.read", b.Agent.Slug)

@@ -128,7 +128,7 @@ type agentGrant struct {
 	Tools     []string `placeholder:"TOOL" help:"Only these tools, by their server's names."`
 	Trusted   []string `placeholder:"TOOL" help:"Tools that need no approval when others do."`
 	Pinned    []string `placeholder:"TOOL" help:"Tools that stay in a lean list. Unset: unchanged."`
-	Account   *string  `placeholder:"NAME" help:"The account to use, if there are several. Unset: unchanged."`
+	Account   []string `placeholder:"NAME" help:"The account to use, if there are several. Repeated: the agent gets the connector once for each. Unset: unchanged."`
 	Approval  string   `enum:"auto,always_ask,trusted_only,always_ask_all," default:"" help:"Overrides the agent's approval mode."`
 	Prompts   string   `enum:"none,listed," default:"" help:"none or listed. Unset: unchanged; for a new grant, listed with --all, else none."`
 	Resources string   `enum:"none,listed,listed_and_templates," default:"" help:"none, listed or listed_and_templates. Unset: as for prompts."`
@@ -149,7 +149,12 @@ func (c agentGrant) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted, PinnedTools: c.Pinned, Account: c.Account}
+	in := client.AgentGrantPut{Tools: client.ToolSet{All: c.All, Names: c.Tools}, TrustedTools: c.Trusted, PinnedTools: c.Pinned}
+	if len(c.Account) == 1 {
+		in.Account = &c.Account[0]
+	} else {
+		in.Accounts = c.Account
+	}
 	if until != nil || c.NoEnd {
 		in.Ends = &client.GrantEnds{Until: until}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/url"
+	"strings"
 
 	"patchbay/internal/connectors"
 	"patchbay/internal/fault"
@@ -29,7 +30,7 @@ func (b *backend) askPage(query url.Values) string {
 func (b *backend) newUnknownToolError(name string) error {
 	text := fmt.Sprintf("No tool named %q.", truncateName(name))
 	slug, ok := connectors.ExposedSlug(name)
-	if ok && b.connector == nil && b.view.Connector(slug) == nil && len(name) <= maxAskedName {
+	if ok && b.connector == nil && !b.view.HasConnector(slug) && len(name) <= maxAskedName {
 		text += " If it needs access, a person can ask for it here: " + b.askPage(url.Values{"name": {name}})
 	}
 	return serve.InvalidParams(text)
@@ -37,7 +38,17 @@ func (b *backend) newUnknownToolError(name string) error {
 
 // newUngrantedError is the error for the address of a connector without a grant, whether or not it exists.
 func (b *backend) newUngrantedError(slug string) error {
-	if !connectors.ValidSlug(slug) {
+	var addresses []string
+	for _, connector := range b.view.Connectors {
+		if connector.Connector.Slug == slug && connector.ChosenAccount() != "" && !connector.PermitsNothing() {
+			addresses = append(addresses, b.h.base+mcpPath+"/"+connector.Slug)
+		}
+	}
+	if len(addresses) > 0 {
+		return fault.Errorf(fault.NotFound, "This agent has several accounts of this connector. Use one of: %s.", strings.Join(addresses, ", "))
+	}
+	slug, ok := connectors.CutViewSlug(slug)
+	if !ok {
 		return fault.Errorf(fault.NotFound, "This agent has no access to this connector. An admin can grant or enable it.")
 	}
 	return fault.Errorf(fault.NotFound, "This agent has no access to this connector. An admin can grant or enable it. A person can ask for access here: %s",

@@ -101,8 +101,12 @@ func TestCall_UsesManagedAccount(t *testing.T) {
 	}
 }
 
-// exposedNaming describes the exposed names at an address.
-type exposedNaming struct{ prefix, prompt, scheme string }
+// exposedNaming describes the exposed names at an address, which lists the server's features once, and others times under other
+// names.
+type exposedNaming struct {
+	prefix, prompt, scheme string
+	others                 int
+}
 
 // useAll calls every feature of the server.
 func useAll(t testing.TB, s *sdk.ClientSession, n exposedNaming) {
@@ -112,7 +116,7 @@ func useAll(t testing.TB, s *sdk.ClientSession, n exposedNaming) {
 		t.Errorf("the tool says %q", got)
 	}
 	prompts, err := s.ListPrompts(ctx, nil)
-	if err != nil || len(prompts.Prompts) != 1 || prompts.Prompts[0].Name != n.prompt {
+	if err != nil || len(prompts.Prompts) != 1+n.others || !strings.Contains(shownJSON(prompts), `"name":"`+n.prompt+`"`) {
 		t.Fatalf("prompts: %s, %v", shownJSON(prompts), err)
 	}
 	prompt, err := s.GetPrompt(ctx, &sdk.GetPromptParams{Name: n.prompt, Arguments: map[string]string{"color": "red"}})
@@ -120,11 +124,11 @@ func useAll(t testing.TB, s *sdk.ClientSession, n exposedNaming) {
 		t.Errorf("prompt: %s, %v", shownJSON(prompt), err)
 	}
 	resources, err := s.ListResources(ctx, nil)
-	if err != nil || len(resources.Resources) != 1 || resources.Resources[0].URI != n.scheme+"file:///notes" {
+	if err != nil || len(resources.Resources) != 1+n.others || !strings.Contains(shownJSON(resources), `"uri":"`+n.scheme+`file:///notes"`) {
 		t.Fatalf("resources: %s, %v", shownJSON(resources), err)
 	}
 	templates, err := s.ListResourceTemplates(ctx, nil)
-	if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != n.scheme+"file:///days/{day}" {
+	if err != nil || len(templates.ResourceTemplates) != 1+n.others || !strings.Contains(shownJSON(templates), `"uriTemplate":"`+n.scheme+`file:///days/{day}"`) {
 		t.Fatalf("templates: %s, %v", shownJSON(templates), err)
 	}
 	for _, uri := range []string{"file:///notes", "file:///days/monday"} {

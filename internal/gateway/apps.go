@@ -23,6 +23,7 @@ import (
 const (
 	maxAppReads   = 1 << 14         // of a generation of the cache
 	maxAppQueries = 8               // of one look at the history
+	maxAppRows    = 10              // of a query: an agent may read one resource with each of several accounts
 	appReadWindow = 12 * time.Hour  // of the history
 	appReadRetry  = 2 * time.Second // until the history is read again
 )
@@ -31,6 +32,11 @@ const (
 type appRead struct {
 	agent     connectors.AgentID
 	connector connectors.ConnectorID
+	account   string // of several
+}
+
+func (b *backend) newAppRead(connector *agentview.ConnectorView) appRead {
+	return appRead{b.view.Agent.ID, connector.Connector.ID, connector.ChosenAccount()}
 }
 
 // appReads caches which agents read UI resources. A time is until when an agent is believed to have read none.
@@ -44,13 +50,13 @@ type appKnown struct {
 // recordApp remembers that the agent got a resource. It is an app if the URI is one of a UI resource.
 func (b *backend) recordApp(connector *agentview.ConnectorView, uri string) {
 	if strings.HasPrefix(uri, agentview.UIScheme) {
-		b.h.appReads.Put(appRead{b.view.Agent.ID, connector.Connector.ID}, appKnown{isRead: true})
+		b.h.appReads.Put(b.newAppRead(connector), appKnown{isRead: true})
 	}
 }
 
 // hasApp reports whether the agent read a UI resource of the connector. The history knows of reads in other processes.
 func (b *backend) hasApp(ctx context.Context, connector *agentview.ConnectorView) (bool, error) {
-	key, now := appRead{b.view.Agent.ID, connector.Connector.ID}, b.h.now()
+	key, now := b.newAppRead(connector), b.h.now()
 	known := b.h.appReads.Get(key)
 	if known.isRead || now.Before(known.unreadTill) {
 		return known.isRead, nil
@@ -61,12 +67,15 @@ func (b *backend) hasApp(ctx context.Context, connector *agentview.ConnectorView
 			break
 		}
 		list, err := calls.List(ctx, store.CallFilter{
-			Agent: &key.agent, Connector: &key.connector, Status: connectors.CallSuccess, Tool: uri, From: now.Add(-appReadWindow), Page: store.Page{Limit: 1},
+			Agent: &key.agent, Connector: &key.connector, Status: connectors.CallSuccess, Tool: uri, From: now.Add(-appReadWindow), Page: store.Page{Limit: maxAppRows},
 		})
 		if err != nil {
 			return false, err
 		}
-		if known.isRead = len(list.Items) > 0; known.isRead {
+		isOfAccount := func(c connectors.ToolCall) bool {
+			return key.account == "" || c.CredentialID != nil && *c.CredentialID == connector.Account
+		}
+		if known.isRead = slices.ContainsFunc(list.Items, isOfAccount); known.isRead {
 			break
 		}
 	}
@@ -169,7 +178,7 @@ func (b *backend) exposeApps(connector *agentview.ConnectorView, raw json.RawMes
 	if bytes.Contains(raw, skillMark) && b.connector == nil {
 		return b.exposeURIs(connector, raw, paths...)
 	}
-	if !bytes.Contains(raw, uiMark) || b.connector != nil && b.h.appReads.Get(appRead{b.view.Agent.ID, connector.Connector.ID}).isRead {
+	if !bytes.Contains(raw, uiMark) || b.connector != nil && b.h.appReads.Get(b.newAppRead(connector)).isRead {
 		return raw
 	}
 	return b.exposeURIs(connector, raw, paths...)

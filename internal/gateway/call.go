@@ -63,10 +63,10 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 	outcome, err := b.h.caller.Call(ctx, request)
 	describeCall(ctx, tool, outcome.Call)
 	if err != nil && request.HandshakeTasks { // its result would be a task
-		return nil, newTaskError(err, b.pageFor(ctx, tool.Connector.Connector))
+		return nil, newTaskError(err, b.pageFor(ctx, tool.Connector))
 	}
 	if err != nil {
-		return newRefusalResult(err, b.pageFor(ctx, tool.Connector.Connector))
+		return newRefusalResult(err, b.pageFor(ctx, tool.Connector))
 	}
 	if !outcome.IsError && !outcome.Task && !outcome.InputRequired {
 		b.view.LearnFromCall(tool)
@@ -79,12 +79,12 @@ func (b *backend) callTool(ctx context.Context, r *serve.Request) (json.RawMessa
 }
 
 // pageFor returns a function for the URL where a signed-in person connects the agent's account, or asks for its access.
-func (b *backend) pageFor(ctx context.Context, c connectors.Connector) pageFinder {
+func (b *backend) pageFor(ctx context.Context, connector *agentview.ConnectorView) pageFinder {
 	return func(r *toolcall.RefusalError) string {
 		if r.ConnectURL == "" || b.h.accountPageURL == nil {
 			return b.askURL(r)
 		}
-		return b.h.accountPageURL(ctx, b.view.Tenant.ID, c, b.view.Agent)
+		return b.h.accountPageURL(ctx, b.view.Tenant.ID, connector.Connector, b.view.Agent, connector.Grant.Account())
 	}
 }
 

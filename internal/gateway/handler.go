@@ -41,8 +41,8 @@ type Options struct {
 	OnThrottled func()
 
 	Standard bool // PATCHBAY_HTTP=standard: see serve.Options
-	// AccountPageURL returns the URL where a signed-in person connects an agent's account; nil: none.
-	AccountPageURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// AccountPageURL returns the URL where a signed-in person connects an agent's account with a name, empty for the only one; nil: none.
+	AccountPageURL func(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string
 }
 
 // Handler serves MCP to agents.
@@ -64,7 +64,7 @@ type Handler struct {
 	clientAddress  func(*http.Request) netip.Addr
 	requestID      func(http.Header, *http.Request) string
 	now            func() time.Time
-	accountPageURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	accountPageURL func(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string
 	log            *slog.Logger
 
 	version string

@@ -99,7 +99,7 @@ func (p *testProcess) build(t testing.TB, st *store.Store, opts ...func(*toolcal
 	o := toolcall.Options{
 		Store: st, Access: p.access, Credentials: tokens, Dialer: dialer, Target: p.sync.Target, AcquireSlot: p.sync.AcquireCommandSlot,
 		History: writer, Instance: instance, BaseURL: p.url, Resync: p.sync.SyncNow,
-		ConnectURL: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent) string {
+		ConnectURL: func(_ context.Context, _ connectors.TenantID, c connectors.Connector, _ connectors.Agent, _ string) string {
 			if p.panics.Load() {
 				panic("of a test")
 			}
@@ -263,6 +263,6 @@ func closeAtEnd(t testing.TB, s *httptest.Server) {
 }
 
 // page returns the URL where a person connects an account.
-func (p *testProcess) page(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent) string {
+func (p *testProcess) page(_ context.Context, _ connectors.TenantID, c connectors.Connector, a connectors.Agent, _ string) string {
 	return p.url + "/account/connections/" + a.Slug + "/" + c.Slug
 }

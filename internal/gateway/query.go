@@ -190,7 +190,7 @@ func (b *backend) queryUpstream(
 		Origin:      b.origin,
 		Client:      b.newClient(r),
 	})
-	switch page := b.pageFor(ctx, connector.Connector); {
+	switch page := b.pageFor(ctx, connector); {
 	case err != nil && kind == connectors.CallResource:
 		return nil, newReadError(r, err, page)
 	case err != nil:

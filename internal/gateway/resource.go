@@ -15,14 +15,15 @@ const (
 	metadataPath = "/.well-known/oauth-protected-resource"
 )
 
-// parseSlug returns the connector's slug in a gateway path; "" for all connectors.
+// parseSlug returns the connector's slug in a view from a gateway path; "" for all connectors.
 func parseSlug(path string) (slug string, ok bool) {
 	rest, ok := strings.CutPrefix(path, mcpPath)
 	if !ok || rest == "" || rest == "/" {
 		return "", ok
 	}
 	slug = rest[1:]
-	return slug, rest[0] == '/' && connectors.ValidSlug(slug)
+	_, isSlug := connectors.CutViewSlug(slug)
+	return slug, rest[0] == '/' && isSlug
 }
 
 // Route returns the path pattern of a request, for metrics.

@@ -83,7 +83,7 @@ func (b *backend) listSkills(among []*agentview.ConnectorView, cursor string) (j
 	page, next := []byte(`{"skills":[`), ""
 	last, full := "", false
 	for _, connector := range among {
-		slug := connector.Connector.Slug
+		slug := connector.Slug
 		for _, s := range connector.Skills() {
 			if slug < afterSlug || slug == afterSlug && s.URI <= afterURI {
 				continue

@@ -155,8 +155,8 @@ func (w *resourceWatches) watchURIs(uris []string) {
 	now := w.reloadBackend(w.ctx)
 	for _, uri := range uris[:min(len(uris), maxWatchedResources)] {
 		if connector, own := now.findResourceConnector(w.ctx, uri); connector != nil && canSubscribe(connector) && canRead(now.view, connector, own) {
-			wanted[connector.Connector.Slug] = append(wanted[connector.Connector.Slug], own)
-			accounts[connector.Connector.Slug] = connector.Grant.Account()
+			wanted[connector.Slug] = append(wanted[connector.Slug], own)
+			accounts[connector.Slug] = connector.Grant.Account()
 		}
 	}
 	if w.byConnector == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"patchbay/internal/auth"
 	"patchbay/internal/connectors"
@@ -70,7 +71,7 @@ func fillGrant(ctx context.Context, tx *store.Tenant, g connectors.Grant) (conne
 		g.Ends = &connectors.GrantEnds{Until: was.Ends.Until}
 	}
 	g = g.Normalized()
-	if g.Account() != "" && g.Account() != was.Account() { // other processes must not use another one
+	if len(g.Accounts) > 0 && !slices.Equal(g.Accounts, was.Accounts) { // other processes must not use another one
 		if err := tx.Accounts().CheckNamed(ctx); err != nil {
 			return g, err
 		}
@@ -182,8 +183,8 @@ func grantEvent(a auth.Actor, action string, agent connectors.Agent, c connector
 		e.Detail["tools"] = g.Tools
 	}
 	e.Detail["trusted_tools"] = g.TrustedTools
-	if g.Account() != "" {
-		e.Detail["account"] = g.Account()
+	if len(g.Accounts) > 0 {
+		e.Detail["account"] = strings.Join(g.Accounts, ", ")
 	}
 	if len(g.PinnedTools) > 0 {
 		e.Detail["pinned_tools"] = g.PinnedTools

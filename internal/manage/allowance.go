@@ -34,6 +34,7 @@ type AllowanceRef struct {
 	Connector connectors.Ref
 	Kind      connectors.CallKind // CallTool, CallPrompt or CallResource; empty: CallTool
 	Tool      string              // the upstream's name; of a resource the URI
+	Account   string              // of a grant with several accounts; empty: all of them
 }
 
 // EndAllowance ends an allowance before its time: the agent's next call or use needs approval again. It takes effect within
@@ -51,16 +52,24 @@ func (r *Registry) EndAllowance(ctx context.Context, a auth.Actor, ref Allowance
 			return err
 		}
 		ended, err := tx.Calls().EndAllowance(ctx, owner.ID, connectors.AllowanceKey{
-			ConnectorID: target.ID, Kind: cmp.Or(ref.Kind, connectors.CallTool), Tool: ref.Tool,
+			ConnectorID: target.ID, Kind: cmp.Or(ref.Kind, connectors.CallTool), Tool: ref.Tool, AccountName: ref.Account,
 		})
 		if err != nil {
 			return err
 		}
-		e := a.Event("agent_allowance.end", owner.Slug+"/"+target.Slug)
-		e.Detail = map[string]any{
-			"agent_id": owner.ID.String(), "connector_id": target.ID.String(), "kind": string(ended.Kind), "tool": ended.Tool,
-			"until": ended.Until.Format(time.RFC3339), "granted_by": ended.GrantedBy,
+		for _, one := range ended {
+			e := a.Event("agent_allowance.end", owner.Slug+"/"+target.Slug)
+			e.Detail = map[string]any{
+				"agent_id": owner.ID.String(), "connector_id": target.ID.String(), "kind": string(one.Kind), "tool": one.Tool,
+				"until": one.Until.Format(time.RFC3339), "granted_by": one.GrantedBy,
+			}
+			if one.AccountName != "" {
+				e.Detail["account"] = one.AccountName
+			}
+			if err := tx.Audit().Record(ctx, e); err != nil {
+				return err
+			}
 		}
-		return tx.Audit().Record(ctx, e)
+		return nil
 	})
 }

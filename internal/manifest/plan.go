@@ -270,10 +270,14 @@ func (p *planner) planGrant(ctx context.Context, agent, connector string, g Gran
 	action, had := Create, Document(nil)
 	if there {
 		g.Put.Ends = endsOrNone(g.Put.Ends, is.Ends)
-		action, had = Change, grantDocument(client.AgentGrantPut{
+		stored := client.AgentGrantPut{
 			Tools: is.Tools, Approval: is.Approval, TrustedTools: is.TrustedTools, PinnedTools: is.PinnedTools, Prompts: &is.Prompts, Resources: &is.Resources,
 			Ends: &is.Ends, Account: comparedAccount(g.Put.Account, is.Account),
-		})
+		}
+		if g.Put.Accounts != nil {
+			stored.Accounts = is.Accounts
+		}
+		action, had = Change, grantDocument(stored)
 	}
 	if fields := diffFields(had, grantDocument(g.Put)); !there || len(fields) > 0 {
 		p.add(Step{action, "grant", agent + " " + connector, fields, func(ctx context.Context, api *client.Client) error {
@@ -315,7 +319,7 @@ func grantDocument(put client.AgentGrantPut) Document {
 			delete(doc, name)
 		}
 	}
-	for _, name := range []string{"tools", "trusted_tools"} {
+	for _, name := range []string{"tools", "trusted_tools", "accounts"} {
 		doc[name] = sortStrings(doc[name])
 	}
 	if pinned, chosen := doc["pinned_tools"]; chosen {

@@ -165,7 +165,10 @@ func grantDocuments(grants map[string]client.AgentGrant) Document {
 		if g.Approval != nil {
 			put["approval"] = *g.Approval
 		}
-		if g.Account != nil {
+		switch {
+		case len(g.Accounts) > 1:
+			put["accounts"] = g.Accounts
+		case g.Account != nil:
 			put["account"] = *g.Account
 		}
 		if len(g.TrustedTools) > 0 {

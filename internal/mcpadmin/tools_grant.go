@@ -29,6 +29,10 @@ var grantTools = []tool{
 				Description: "The server's names of tools that stay in a lean list. Default: unchanged.",
 			}},
 			accountProperty("The name of the account to use, if the connector or the agent has several: see list_accounts. Default: unchanged."),
+			property{name: "accounts", schema: &jsonschema.Schema{
+				Type: "array", MinItems: new(1), MaxItems: new(connectors.MaxBoundAccounts), Items: &jsonschema.Schema{Type: "string", MaxLength: new(connectors.MaxSlug)},
+				Description: "In place of account: the names of several. The agent gets the connector once for each.",
+			}},
 			choiceProperty("prompts", "Prompts. Default: unchanged; for a new grant, listed with all_tools, else none.", "none", "listed"),
 			choiceProperty("resources", "Resources. Default: unchanged; for a new grant, listed_and_templates with all_tools, else none.", "none", "listed", "listed_and_templates"),
 			choiceProperty("approval", "Overrides the agent's approval mode.", "auto", "always_ask", "trusted_only", "always_ask_all"),
@@ -47,6 +51,7 @@ type grantIn struct {
 	Resources string   `json:"resources"`
 	Pinned    []string `json:"pinned_tools"`
 	Account   string   `json:"account"`
+	Accounts  []string `json:"accounts"`
 }
 
 // checkChoice refuses neither or both of tools and all_tools.
@@ -90,6 +95,9 @@ func askGrant(_ context.Context, c *caller, in grantIn) (question, error) {
 	if in.Account != "" {
 		asks = " With the account " + quoteText(in.Account) + "."
 	}
+	if len(in.Accounts) > 0 {
+		asks = " With the accounts " + quoteNames(in.Accounts) + "."
+	}
 	if in.Approval != "" {
 		asks += " Approval of calls: " + in.Approval + "."
 	}
@@ -125,7 +133,7 @@ func grantToolsTo(ctx context.Context, c *caller, in grantIn) (grantResult, stri
 	}
 	err := c.GrantConnector(ctx, in.Agent, in.Connector, client.AgentGrantPut{
 		Tools: client.ToolSet{All: in.AllTools, Names: in.Tools}, Approval: optionalText(in.Approval), PinnedTools: in.Pinned,
-		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources), Account: optionalText(in.Account),
+		Prompts: optionalText(in.Prompts), Resources: optionalText(in.Resources), Account: optionalText(in.Account), Accounts: in.Accounts,
 	})
 	return out, "The agent can use them now, without a restart.", err
 }

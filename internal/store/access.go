@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"patchbay/internal/connectors"
@@ -43,7 +45,7 @@ func (t Agents) Access(ctx context.Context, agent connectors.AgentID) (Access, e
 	return Access{
 		Tenant:     toTenant(row),
 		Agent:      toAgent(self),
-		Reaches:    mapRows(reaches, toAccessReach),
+		Reaches:    toAccessReaches(reaches),
 		Tools:      mapRows(tools, toAccessTool),
 		Items:      mapRows(items, toAccessItem),
 		Skills:     mapRows(skills, toAccessSkill),
@@ -75,11 +77,11 @@ func TooManyDefinitions() error {
 		"This agent's tool definitions exceed %d MiB. Grant it fewer tools.", MaxServedBytes>>20)
 }
 
-// GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones.
-// DiscoveredTools is empty.
+// GrantedConnectors returns the connectors that an agent was granted, by slug, including disabled ones: one for each account that
+// the grant binds. DiscoveredTools is empty.
 func (t Agents) GrantedConnectors(ctx context.Context, agent connectors.AgentID) ([]AccessConnector, error) {
 	rows, err := t.q.AccessReaches(ctx, t.id, agent)
-	return mapRows(rows, toAccessReach), err
+	return toAccessReaches(rows), err
 }
 
 func mapRows[R, T any](rows []R, item func(R) T) []T {
@@ -90,13 +92,40 @@ func mapRows[R, T any](rows []R, item func(R) T) []T {
 	return all
 }
 
-func toAccessReach(r dbgen.AccessReachesRow) AccessConnector {
-	return AccessConnector{
-		Grant:     toAgentGrant(r.AgentGrant),
-		Ended:     toAgentGrant(r.AgentGrant).HasEnded(r.Now),
-		Connector: toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames, Status: string(r.Connector.Status)}),
-		Account:   connectors.CredentialID{UUID: r.AccountID},
+func toAccessReaches(rows []dbgen.AccessReachesRow) []AccessConnector {
+	all := make([]AccessConnector, 0, len(rows))
+	for _, r := range rows {
+		connector := toConnector(dbgen.ConnectorByRefRow{Connector: r.Connector, EnvNames: r.EnvNames, Status: string(r.Connector.Status)})
+		granted := toAgentGrant(r.AgentGrant)
+		if connector.Auth.Type == connectors.AuthNone && len(granted.Accounts) > 1 {
+			granted.Accounts = nil
+		}
+		grants := granted.EachAccount()
+		for i, grant := range grants {
+			reach := AccessConnector{Slug: connector.Slug, Grant: grant, Ended: grant.HasEnded(r.Now), Connector: connector}
+			if i < len(r.AccountIds) {
+				reach.Account = connectors.CredentialID{UUID: r.AccountIds[i]}
+			}
+			if len(grants) > 1 {
+				reach.Slug = connectors.ViewSlug(connector.Slug, grant.Account())
+			}
+			all = append(all, reach)
+		}
 	}
+	slices.SortStableFunc(all, func(a, b AccessConnector) int { return cmp.Compare(a.Slug, b.Slug) }) // the database may collate differently
+	return withoutDoubles(all)
+}
+
+// withoutDoubles removes all that share a name, whose hashes are the same, so that no call uses another account than its name says.
+func withoutDoubles(sorted []AccessConnector) []AccessConnector {
+	isDouble := func(i, j int) bool { return j >= 0 && j < len(sorted) && sorted[i].Slug == sorted[j].Slug }
+	single := make([]AccessConnector, 0, len(sorted))
+	for i, reach := range sorted {
+		if !isDouble(i, i-1) && !isDouble(i, i+1) {
+			single = append(single, reach)
+		}
+	}
+	return single
 }
 
 func toAccessTool(r dbgen.AccessToolsRow) AccessTool {

@@ -41,7 +41,7 @@ type Reach struct {
 	Until    *time.Time               // end of the grant but for tools with ends of their own; nil: never
 	Ended    bool                     // all of it has ended
 	Approval *connectors.ApprovalMode // nil: the agent's own
-	Account  string                   // that the grant binds; empty: the owner's only one
+	Accounts []string                 // that the grant binds; empty: the owner's only one
 
 	Prompts   connectors.PromptAccess
 	Resources connectors.ResourceAccess
@@ -81,7 +81,7 @@ func (t Lists) AgentAccess(ctx context.Context, agent connectors.AgentID, f Acce
 	for i, r := range rows {
 		list[i] = ConnectorReach{
 			ID: r.ID, Slug: r.Slug, Name: r.Name, Mark: ConnectorMark{URL: r.Url, IconHash: toHash(r.IconHash)}, Status: connectors.ConnectorStatus(r.Status), ToolCount: int(r.ToolCount),
-			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Until: toUTC(r.Until), Ended: r.GrantEnded, Approval: r.Approval, Account: r.Account, Prompts: connectors.PromptAccess(r.Prompts), Resources: connectors.ResourceAccess(r.Resources)},
+			Reach: Reach{Granted: r.Granted, AllTools: r.AllTools, Tools: int(r.Tools), Until: toUTC(r.Until), Ended: r.GrantEnded, Approval: r.Approval, Accounts: grantAccounts(r.Accounts), Prompts: connectors.PromptAccess(r.Prompts), Resources: connectors.ResourceAccess(r.Resources)},
 		}
 	}
 	return list, int(rows[0].Count), nil

@@ -48,7 +48,7 @@ type GrantedConnector struct {
 type Access struct {
 	Tenant     connectors.Tenant
 	Agent      connectors.Agent
-	Reaches    []AccessConnector // by slug, including disabled connectors
+	Reaches    []AccessConnector // by Slug, including disabled connectors
 	Tools      []AccessTool      // of those connectors, granted or not, by connector and name
 	Items      []AccessItem      // of those connectors, by connector and kind, in the server's order
 	Skills     []AccessSkill     // of those connectors, by connector and URI
@@ -56,10 +56,11 @@ type Access struct {
 	Now        time.Time // the database's, after the read began; zero: nothing is granted
 }
 
-// AccessConnector is a granted connector. Its DiscoveredTools is empty: see Access.Tools.
+// AccessConnector is a granted connector with one of the accounts of the grant. Its DiscoveredTools is empty: see Access.Tools.
 type AccessConnector struct {
-	Grant     connectors.Grant
-	Ended     bool // by the database's time: all of the grant has ended
+	Slug      string           // the connector's; with several accounts its [connectors.ViewSlug]
+	Grant     connectors.Grant // of this account alone
+	Ended     bool             // by the database's time: all of the grant has ended
 	Connector connectors.Connector
 	Account   connectors.CredentialID // that the grant binds; zero: none, or it is not stored
 }

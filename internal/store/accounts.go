@@ -28,9 +28,9 @@ type AgentAccount struct {
 	ConnectorEnabled bool
 	AuthType         connectors.AuthType
 
-	Bound string // the account that the grant binds; empty: the owner's only one
-	Name  string // of the stored credential; empty: none stored
-	Syncs bool   // syncs of the connector use it
+	Bound []string // the accounts that the grant binds; empty: the owner's only one
+	Name  string   // of the stored credential; empty: none stored
+	Syncs bool     // syncs of the connector use it
 
 	Type     connectors.AuthType         // of the stored credential; empty: none
 	Status   connectors.CredentialStatus // empty: none stored
@@ -73,7 +73,7 @@ func (t Accounts) AgentAccounts(ctx context.Context, agents ...connectors.AgentI
 		all[i] = AgentAccount{
 			AgentID: r.AgentID, AgentSlug: r.AgentSlug, AgentName: r.AgentName, AgentEnabled: r.AgentEnabled,
 			ConnectorID: r.ConnectorID, ConnectorSlug: r.Slug, ConnectorName: r.Name, CredentialURL: r.CredentialUrl, ConnectorEnabled: r.Enabled,
-			Bound: r.Bound, Name: r.AccountName, Syncs: r.Syncs, AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
+			Bound: grantAccounts(r.Bound), Name: r.AccountName, Syncs: r.Syncs, AuthType: r.AuthType, Type: connectors.AuthType(r.Type), Status: connectors.CredentialStatus(r.Status), Account: r.Account,
 			Identity: decodeIdentity(r.Identity), Error: r.Error, Since: toUTC(since),
 		}
 		if r.Error != "" {

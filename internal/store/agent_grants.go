@@ -52,7 +52,7 @@ func (t Agents) SetGrant(ctx context.Context, g connectors.Grant) error {
 		Resources:    g.Resources,
 		Until:        until,
 		ToolEnds:     toolEnds,
-		Accounts:     cleanAll(g.Accounts),
+		Accounts:     storedAccounts(g.Accounts),
 	})
 	return t.notifyChange(err, "agent", g.AgentID)
 }
@@ -82,6 +82,25 @@ func (t Agents) DropGrant(ctx context.Context, agent connectors.AgentID, connect
 	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }
 
+// severalAccounts begins the stored accounts of a grant that binds several. A process of an older release uses the first one alone:
+// no account has this name.
+const severalAccounts = "-"
+
+func storedAccounts(names []string) []string {
+	names = cleanAll(names)
+	if len(names) > 1 {
+		return append([]string{severalAccounts}, names...)
+	}
+	return names
+}
+
+func grantAccounts(stored []string) []string {
+	if len(stored) > 1 {
+		return stored[1:]
+	}
+	return stored
+}
+
 func toGrantedConnector(r dbgen.AgentGrantRow) GrantedConnector {
 	return GrantedConnector{Grant: toAgentGrant(r.AgentGrant), Slug: r.Slug, Name: r.Name, Enabled: r.Enabled}
 }
@@ -99,7 +118,7 @@ func toAgentGrant(r dbgen.AgentGrant) connectors.Grant {
 		Resources:    r.Resources,
 		Ends:         toEnds(r.Until, r.ToolEnds),
 		Shaping:      toShaping(r.Shaping),
-		Accounts:     r.Accounts,
+		Accounts:     grantAccounts(r.Accounts),
 		CreatedAt:    r.CreatedAt.UTC(),
 		UpdatedAt:    r.UpdatedAt.UTC(),
 	}

@@ -32,33 +32,36 @@ func (t Calls) AddAllowance(ctx context.Context, agent connectors.AgentID, a con
 	return t.notifyChange(affectedError(n, err, "grant"), "agent", agent)
 }
 
-// Allowances lists an agent's unexpired allowances, by connector slug, tool and kind.
+// Allowances lists an agent's unexpired allowances, by connector slug, tool, kind and account.
 func (t Calls) Allowances(ctx context.Context, agent connectors.AgentID, p Page) (List[AgentAllowance], error) {
 	const list = "allowances"
 	q := dbgen.AgentAllowancesParams{TenantID: t.id, AgentID: agent, MaxRows: p.rowLimit()}
-	after, err := p.parseCursor(list, 3)
+	after, err := p.parseCursor(list, 4)
 	if err != nil {
 		return List[AgentAllowance]{}, err
 	}
 	if after != nil {
-		q.AfterSlug, q.AfterTool, q.AfterKind = &after[0], &after[1], &after[2]
+		q.AfterSlug, q.AfterTool, q.AfterKind, q.AfterAccount = &after[0], &after[1], &after[2], after[3]
 	}
 	rows, err := t.q.AgentAllowances(ctx, q)
 	if err != nil {
 		return List[AgentAllowance]{}, err
 	}
 	return newList(p, rows, toAgentAllowance, list, func(r dbgen.AgentAllowancesRow) []string {
-		return []string{r.Slug, r.ToolAllowance.Tool, string(r.ToolAllowance.Kind)}
+		return []string{r.Slug, r.ToolAllowance.Tool, string(r.ToolAllowance.Kind), r.ToolAllowance.Account}
 	}), nil
 }
 
-// EndAllowance deletes an allowance and returns it. It fails with NotFound if there is none, or it has expired.
-func (t Calls) EndAllowance(ctx context.Context, agent connectors.AgentID, k connectors.AllowanceKey) (connectors.Allowance, error) {
-	row, err := t.q.DeleteAllowance(ctx, dbgen.DeleteAllowanceParams{TenantID: t.id, AgentID: agent, ConnectorID: k.ConnectorID, Kind: k.Kind, Tool: cleanText(k.Tool)})
-	if err != nil {
-		return connectors.Allowance{}, rowError(err, "standing approval")
+// EndAllowance deletes an allowance and returns it; without an account in k, those of all accounts. It fails with NotFound if there
+// is none, or it has expired.
+func (t Calls) EndAllowance(ctx context.Context, agent connectors.AgentID, k connectors.AllowanceKey) ([]connectors.Allowance, error) {
+	rows, err := t.q.DeleteAllowances(ctx, dbgen.DeleteAllowancesParams{
+		TenantID: t.id, AgentID: agent, ConnectorID: k.ConnectorID, Kind: k.Kind, Tool: cleanText(k.Tool), Account: cleanText(k.AccountName),
+	})
+	if err = affectedError(int64(len(rows)), err, "standing approval"); err != nil {
+		return nil, err
 	}
-	return toAllowance(row), t.notifyChange(nil, "agent", agent)
+	return mapRows(rows, toAllowance), t.notifyChange(nil, "agent", agent)
 }
 
 // EndAllowances deletes all allowances of a connector and returns their number.
@@ -73,7 +76,7 @@ func toAgentAllowance(r dbgen.AgentAllowancesRow) AgentAllowance {
 
 func toAllowance(r dbgen.ToolAllowance) connectors.Allowance {
 	a := connectors.Allowance{
-		AllowanceKey: connectors.AllowanceKey{ConnectorID: r.ConnectorID, Kind: r.Kind, Tool: r.Tool}, Until: r.Until.UTC(), GrantedBy: r.GrantedBy,
+		AllowanceKey: connectors.AllowanceKey{ConnectorID: r.ConnectorID, Kind: r.Kind, Tool: r.Tool, AccountName: r.Account}, Until: r.Until.UTC(), GrantedBy: r.GrantedBy,
 	}
 	copy(a.Definition[:], r.DefinitionHash)
 	return a

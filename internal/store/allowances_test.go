@@ -83,7 +83,7 @@ func TestAllowance_EndsOnce(t *testing.T) {
 	w := fixture.New(t)
 	agent, c := allowTools(t, w, "create", "search")
 	ended, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, toolKey(c, "search"))
-	if err != nil || ended.Tool != "search" || ended.GrantedBy != "Ada" {
+	if err != nil || len(ended) != 1 || ended[0].Tool != "search" || ended[0].GrantedBy != "Ada" {
 		t.Errorf("%+v, %v", ended, err)
 	}
 	if _, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, toolKey(c, "search")); !fault.Is(err, fault.NotFound) {
@@ -284,7 +284,7 @@ func TestItemAllowance_IsOneOfItsKind(t *testing.T) {
 		t.Error(diff)
 	}
 	ended, err := w.Door().Calls().EndAllowance(t.Context(), agent.ID, connectors.AllowanceKey{ConnectorID: c.ID, Kind: connectors.CallPrompt, Tool: "p"})
-	if err != nil || ended.Kind != connectors.CallPrompt {
+	if err != nil || len(ended) != 1 || ended[0].Kind != connectors.CallPrompt {
 		t.Errorf("%+v, %v", ended, err)
 	}
 	if diff := cmp.Diff([]string{"file:///a", "file:///b/1", "p"}, allowedTools(t, w, agent)); diff != "" {

@@ -162,8 +162,9 @@ func (t Agents) ApprovalsAbout(ctx context.Context, ids []connectors.ToolCallID)
 
 // AgentChoice is an agent that a form offers.
 type AgentChoice struct {
-	Slug string
-	Name string
+	Slug     string
+	Name     string
+	Accounts []string // that the grant binds
 }
 
 // AgentsGranted lists the enabled agents that were granted a tool, by name; at most [MaxLimit].
@@ -174,7 +175,7 @@ func (t Agents) AgentsGranted(ctx context.Context, id connectors.ConnectorID, to
 	}
 	choices := make([]AgentChoice, len(rows))
 	for i, r := range rows {
-		choices[i] = AgentChoice(r)
+		choices[i] = AgentChoice{Slug: r.Slug, Name: r.Name, Accounts: grantAccounts(r.Accounts)}
 	}
 	return choices, nil
 }

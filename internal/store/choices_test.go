@@ -113,7 +113,7 @@ func TestAgentsGranted_OnlyAgentsOfTheTool(t *testing.T) {
 	w.Grant(t, named("disabled", false), c.ID)
 	named("none", true)
 	have, err := w.Door().Agents().AgentsGranted(t.Context(), c.ID, "search")
-	want := []store.AgentChoice{{Slug: "all", Name: "all"}, {Slug: "named", Name: "named"}}
+	want := []store.AgentChoice{{Slug: "all", Name: "all", Accounts: []string{}}, {Slug: "named", Name: "named", Accounts: []string{}}}
 	if diff := cmp.Diff(want, have); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

@@ -16,7 +16,9 @@ var settingsAttempts = map[string]attempt{
 		_, err := o.door.Accounts().FullName(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
 		return false, err
 	},
-	"Accounts.CheckNamed": func(ctx context.Context, o outsider) (bool, error) { return false, o.door.Accounts().CheckNamed(ctx) },
+	"Accounts.CheckNamed": func(ctx context.Context, o outsider) (bool, error) {
+		return false, o.door.Accounts().CheckNamed(ctx)
+	},
 	"Accounts.Names": func(ctx context.Context, o outsider) (bool, error) {
 		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
 		return len(names) > 0, err

@@ -57,10 +57,10 @@ func (e *explainer) addConnectURL(ctx context.Context, v *agentview.View, r *age
 		return
 	}
 	if e.o.ConnectURL != nil {
-		refusal.ConnectURL = e.o.ConnectURL(ctx, v.Tenant.ID, connector, v.Agent)
+		refusal.ConnectURL = e.o.ConnectURL(ctx, v.Tenant.ID, connector, v.Agent, r.Grant.Account())
 	}
 	if perAgent && e.o.AccountPage != nil {
-		refusal.connectPage = e.o.AccountPage(ctx, v.Tenant.ID, connector, v.Agent)
+		refusal.connectPage = e.o.AccountPage(ctx, v.Tenant.ID, connector, v.Agent, r.Grant.Account())
 	}
 }
 
@@ -165,7 +165,7 @@ func (ac *accountRequests) resumeAfterAccount(ctx context.Context, request *Call
 	case err != nil:
 		return ac.recorder.endWithRefusal(a, err)
 	case !connected: // the client decides whether to wait on
-		raw, err := ac.accountInputRequired(request, s.Request, ac.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent))
+		raw, err := ac.accountInputRequired(request, s.Request, ac.o.AccountPage(ctx, request.View.Tenant.ID, a.connector.Connector, request.View.Agent, a.connector.Grant.Account()))
 		return Outcome{Raw: raw, InputRequired: err == nil}, true, err
 	}
 	if err := ac.authorizer.reauthorize(ctx, a); err != nil {

@@ -21,7 +21,7 @@ type accountBench struct {
 func newAccountBench(t *testing.T) *accountBench {
 	t.Helper()
 	b := newBench(t, func(o *toolcall.Options) {
-		o.AccountPage = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
+		o.AccountPage = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent, string) string {
 			return "https://patchbay.example.com/account"
 		}
 	})

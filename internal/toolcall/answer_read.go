@@ -140,7 +140,7 @@ func (c *Executor) openKept(ctx context.Context, q ReadRequest) (head keptAnswer
 		return head, nil, noAnswerRefusal()
 	}
 	head, raw, err = openAnswer(letters[0].Message)
-	if err == nil && q.Connector != nil && q.Connector.Connector.ID != head.Connector {
+	if err == nil && q.Connector != nil && (q.Connector.Connector.ID != head.Connector || q.Connector.ChosenAccount() != "" && q.Connector.Account != head.Account) {
 		err = noAnswerRefusal()
 	}
 	return head, raw, err
@@ -164,22 +164,18 @@ func checkAnswer(v *agentview.View, head keptAnswer) (connector *agentview.Conne
 	if !v.Agent.Enabled {
 		return nil, disabledRefusal()
 	}
-	for _, connector := range v.Connectors {
-		if connector.Connector.ID != head.Connector {
-			continue
-		}
-		tool := connector.Tool(head.Tool)
-		switch {
-		case tool == nil:
-			return connector, lostToolRefusal(head)
-		case tool.HasEnded(): // the read may have waited since the view was loaded
-			return connector, endedToolRefusal(tool)
-		case tool.BlockedBy != "" || !tool.Listed():
-			return connector, blockedRefusal(tool)
-		}
-		return connector, nil
+	if connector = v.ConnectorWith(head.Connector, head.Account); connector == nil {
+		return nil, lostToolRefusal(head)
 	}
-	return nil, lostToolRefusal(head)
+	switch tool := connector.Tool(head.Tool); {
+	case tool == nil:
+		return connector, lostToolRefusal(head)
+	case tool.HasEnded(): // the read may have waited since the view was loaded
+		return connector, endedToolRefusal(tool)
+	case tool.BlockedBy != "" || !tool.Listed():
+		return connector, blockedRefusal(tool)
+	}
+	return connector, nil
 }
 
 func lostToolRefusal(head keptAnswer) *RefusalError {

@@ -118,13 +118,13 @@ func lostApprovalRefusal(row connectors.Approval) *RefusalError {
 	}
 }
 
+// findTool returns the tool that an approval is for, with the account that it is for; nil: the agent has none.
 func findTool(v *agentview.View, row connectors.Approval) *agentview.Tool {
-	for _, connector := range v.Connectors {
-		if connector.Connector.ID == row.ConnectorID {
-			return connector.Tool(row.Tool)
-		}
+	connector := v.ConnectorWith(row.ConnectorID, row.Account)
+	if connector == nil {
+		return nil
 	}
-	return nil
+	return connector.Tool(row.Tool)
 }
 
 type storedResult struct {

@@ -71,7 +71,10 @@ func (z *authorizer) recheckTool(ctx context.Context, a *activeCall) error {
 	if err != nil {
 		return z.explainer.explainError(ctx, a.request.View, a.connector, err)
 	}
-	tool := findTool(view, connectors.Approval{ConnectorID: a.connector.Connector.ID, Tool: a.request.Tool.Name})
+	var tool *agentview.Tool
+	if connector := view.ConnectorAs(a.connector); connector != nil {
+		tool = connector.Tool(a.request.Tool.Name)
+	}
 	switch {
 	case !view.Agent.Enabled:
 		return disabledRefusal()

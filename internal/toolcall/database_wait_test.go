@@ -100,7 +100,7 @@ func TestAccountRequest_WaitsForDatabase(t *testing.T) {
 	t.Parallel()
 	var closeDatabase func()
 	b := newBench(t, func(o *toolcall.Options) {
-		o.AccountPage = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
+		o.AccountPage = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent, string) string {
 			closeDatabase() // just before the request is stored
 			return "https://patchbay.example.com/account"
 		}

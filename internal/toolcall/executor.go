@@ -33,10 +33,10 @@ type Options struct {
 	// ReadTool reads a tool's definition with an agent's account, where syncs have none, and stores nothing; required with Resync.
 	ReadTool func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, _ connectors.AgentID, name string) (connectors.Hash, error)
 
-	// ConnectURL makes a link for connecting a missing account; empty or nil: there is none.
-	ConnectURL func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	// ConnectURL makes a link for connecting a missing account with a name, empty for the only one; an empty link or nil: there is none.
+	ConnectURL func(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string
 	// AccountPage is the page for an agent's own account at a connector. It requires a sign-in. nil: there is none.
-	AccountPage func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string
+	AccountPage func(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string
 	// OnEnd receives every call that ended in this process, for metrics; nil: none.
 	OnEnd func(connectors.ToolCall)
 	// OnOverQuota receives every refusal by a quota, for metrics: its owner (tool, tenant) and period (minute,

@@ -184,14 +184,18 @@ func (a *activeCall) approvalHash() []byte {
 	return sum[:]
 }
 
-// callHash identifies a call by agent, connector, tool and canonical arguments.
+// callHash identifies a call by agent, connector, tool and canonical arguments, and by its account if the agent has several.
 func (a *activeCall) callHash() []byte {
 	h := sha256.New()
 	name := a.request.Tool.Name
 	if kind := a.call.Kind; kind != "" && kind != connectors.CallTool {
 		name = string(kind) + "\x00" + name // no tool has such a name
 	}
-	for _, id := range []string{a.request.View.Agent.ID.String(), a.connector.Connector.ID.String(), name} {
+	parts := []string{a.request.View.Agent.ID.String(), a.connector.Connector.ID.String(), name}
+	if account := a.connector.ChosenAccount(); account != "" {
+		parts = append(parts, account)
+	}
+	for _, id := range parts {
 		fmt.Fprintf(h, "%d:%s", len(id), id)
 	}
 	h.Write(canonicalJSON(a.rawArguments()))

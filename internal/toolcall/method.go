@@ -79,7 +79,7 @@ func (c *Executor) newAdminView(
 	case perAgent && agent == "":
 		return nil, nil, fault.InvalidFields(fault.Field{Location: "agent", Message: "Each agent has its own credential here. Name the agent."})
 	}
-	view, target := &agentview.View{Tenant: actor.Tenant}, &agentview.ConnectorView{Connector: connector}
+	view, target := &agentview.View{Tenant: actor.Tenant}, &agentview.ConnectorView{Slug: connector.Slug, Connector: connector}
 	err := c.o.Store.Tenant(actor.Tenant.ID).Snapshot(ctx, func(tx *store.Tenant) (err error) {
 		if agent == "" {
 			return keepAccount(ctx, tx, target, nil)

@@ -20,7 +20,7 @@ func (b *bench) newPanickingProcess(t testing.TB) (p *process, panics *atomic.Bo
 	panics = &atomic.Bool{}
 	panics.Store(true)
 	return b.newProcess(t, b.newInstance(t), func(o *toolcall.Options) {
-		o.ConnectURL = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent) string {
+		o.ConnectURL = func(context.Context, connectors.TenantID, connectors.Connector, connectors.Agent, string) string {
 			if panics.Load() {
 				panic("of a test")
 			}

@@ -204,7 +204,7 @@ func (rs *requestSender) sendQueryOnce(ctx context.Context, q *UpstreamRequest, 
 			case q.Notify:
 				err = s.Notify(ctx, q.Method, params)
 			default:
-				query.BetweenCalls, query.OwnStreamOnly = q.messageReceiver(&q.Connector.Connector, s)
+				query.BetweenCalls, query.OwnStreamOnly = q.messageReceiver(q.Connector, s)
 				raw, err = q.sendTraced(ctx, s, query)
 			}
 			return err
@@ -231,7 +231,7 @@ func (rs *requestSender) recheckQuery(ctx context.Context, q *UpstreamRequest) e
 	if !view.Agent.Enabled {
 		return disabledRefusal()
 	}
-	connector := view.Connector(q.Connector.Connector.Slug)
+	connector := view.Connector(q.Connector.Slug)
 	if connector == nil || connector.Connector.ID != q.Connector.Connector.ID || ItemRefusal(view, connector, q.Kind, q.Name) != nil {
 		return &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to what it requested."}
 	}

@@ -49,8 +49,9 @@ func newAnswerShaper(o *Options, mail *mailboxes) *answerShaper {
 
 // keptAnswer heads a kept answer, as one line of JSON.
 type keptAnswer struct {
-	Connector connectors.ConnectorID `json:"c"`
-	Tool      string                 `json:"t"`
+	Connector connectors.ConnectorID  `json:"c"`
+	Tool      string                  `json:"t"`
+	Account   connectors.CredentialID `json:"a"` // that the call used; zero: none
 }
 
 // ruleFor returns the compiled rule of a tool.
@@ -123,7 +124,7 @@ func (c *Executor) ShapeTask(ctx context.Context, q UpstreamRequest, raw json.Ra
 	if err != nil {
 		return nil
 	}
-	if _, err := checkAnswer(q.View, keptAnswer{Connector: t.Connector, Tool: call.Tool}); err != nil { // the rest couldn't be read
+	if _, err := checkAnswer(q.View, keptAnswer{Connector: t.Connector, Tool: call.Tool, Account: t.Account}); err != nil { // the rest couldn't be read
 		return nil
 	}
 	shaped := c.ShapeAnswer(ctx, q.View, connector.Tool(call.Tool), &Outcome{CallID: t.Call, Raw: result}, notice(t.Call))
@@ -143,7 +144,7 @@ func (as *answerShaper) applyRule(ctx context.Context, rule shaping.Rule, raw js
 }
 
 func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool *agentview.Tool, out *Outcome) error {
-	head, err := json.Marshal(keptAnswer{Connector: tool.Connector.Connector.ID, Tool: tool.Name})
+	head, err := json.Marshal(keptAnswer{Connector: tool.Connector.Connector.ID, Tool: tool.Name, Account: tool.Connector.Account})
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package toolcall
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/calllog"
@@ -114,11 +113,11 @@ func (c *Executor) TaskConnector(v *agentview.View, params json.RawMessage) *age
 
 // findTaskConnector returns the connector of a task, if the agent may still use it.
 func findTaskConnector(v *agentview.View, t taskHandle) (*agentview.ConnectorView, error) {
-	index := slices.IndexFunc(v.Connectors, func(connector *agentview.ConnectorView) bool { return connector.Connector.ID == t.Connector })
-	if index < 0 {
+	connector := v.ConnectorWith(t.Connector, t.Account)
+	if connector == nil {
 		return nil, &RefusalError{Code: CodeNotGranted, Sentence: "This agent lost access to this task's connector.", CallID: t.Call, Ask: &WantedAccess{Connector: connectors.Ref(t.Connector.String())}}
 	}
-	return v.Connectors[index], nil
+	return connector, nil
 }
 
 // sendUpstream sends a request to the task's server, and records what the answer says.

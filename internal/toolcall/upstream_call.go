@@ -94,7 +94,7 @@ func (cs *callSender) forwardOnce(ctx context.Context, a *activeCall) (result *m
 			if err := a.prepareTask(s, &call, w.Capabilities); err != nil {
 				return err
 			}
-			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(&a.connector.Connector, s)
+			call.BetweenCalls, call.OwnStreamOnly = a.request.messageReceiver(a.connector, s)
 			a.wasSent = true
 			setEntryAccount(a.entry, a.credential)
 			result, err = a.sendTraced(ctx, s, call)
@@ -135,7 +135,7 @@ func (a *activeCall) callTimeout() time.Duration {
 
 // timedConnector is the call's connector with the call's timeout, for sentences about it.
 func (a *activeCall) timedConnector() *agentview.ConnectorView {
-	timed := &agentview.ConnectorView{Connector: a.connector.Connector, Grant: a.connector.Grant, Capabilities: a.connector.Capabilities}
+	timed := &agentview.ConnectorView{Slug: a.connector.Slug, Connector: a.connector.Connector, Grant: a.connector.Grant, Capabilities: a.connector.Capabilities}
 	timed.Connector.Timeout = a.callTimeout()
 	return timed
 }
@@ -271,8 +271,8 @@ func hasOwnCredential(connector *connectors.Connector) bool {
 
 // messageReceiver returns the receiver of the messages that the server sends outside requests. shared: the session has requests
 // of several agents, and such messages may be another agent's.
-func (c *Client) messageReceiver(connector *connectors.Connector, s *mcp.Session) (receiver mcp.MessageReceiver, shared bool) {
-	shared = !hasOwnCredential(connector) && (!connector.SessionPerAgent || !s.IsStateful())
+func (c *Client) messageReceiver(connector *agentview.ConnectorView, s *mcp.Session) (receiver mcp.MessageReceiver, shared bool) {
+	shared = !hasOwnCredential(&connector.Connector) && (!connector.Connector.SessionPerAgent || !s.IsStateful())
 	if shared || c.BetweenCalls == nil {
 		return receiver, shared
 	}

@@ -13,9 +13,9 @@ type GrantPage struct {
 	Action     string
 	Granted    bool
 	Form       Form
-	Accounts   []Option // of the field account, which is required; nil: not asked
+	Accounts   []Choice // of the field account, repeated, one is required; nil: not asked
 	NoAccount  string   // why the grant has no usable account; empty: it has
-	Account    string   // that the grant binds; empty: the owner's only one
+	Account    string   // "Account work"; empty: the owner's only one
 	Credential string   // address of the connector's credentials
 	Until      string   // "Ends on 31 Jan 2027, 18:00:00 UTC"; empty: never
 	Ends       []Option // common ends

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -100,17 +99,21 @@ func addBoundAccounts(accounts []store.AgentAccount) []store.AgentAccount {
 	for i, a := range accounts {
 		all = append(all, a)
 		isSame := func(o store.AgentAccount) bool { return o.AgentID == a.AgentID && o.ConnectorID == a.ConnectorID }
-		isBound := func(o store.AgentAccount) bool { return isSame(o) && o.Name == a.Bound }
-		isLast := i == len(accounts)-1 || !isSame(accounts[i+1])
-		switch {
-		case !isLast || a.Bound == "" || slices.ContainsFunc(accounts, isBound):
-		case !a.IsStored():
-			all[len(all)-1].Name = a.Bound
-		default:
-			missing := a
-			missing.Name, missing.Type, missing.Status, missing.Account, missing.Identity = a.Bound, "", "", "", connectors.Identity{}
-			missing.Error, missing.Said, missing.Since = "", nil, nil
-			all = append(all, missing)
+		if i < len(accounts)-1 && isSame(accounts[i+1]) {
+			continue
+		}
+		for _, bound := range a.Bound {
+			last := &all[len(all)-1]
+			switch {
+			case slices.ContainsFunc(accounts, func(o store.AgentAccount) bool { return isSame(o) && o.Name == bound }):
+			case !last.IsStored() && last.Name == "":
+				last.Name = bound
+			default:
+				missing := a
+				missing.Name, missing.Type, missing.Status, missing.Account, missing.Identity = bound, "", "", "", connectors.Identity{}
+				missing.Error, missing.Said, missing.Since = "", nil, nil
+				all = append(all, missing)
+			}
 		}
 	}
 	return all
@@ -159,7 +162,9 @@ func (h *Handler) findOwnAccount(r *http.Request, name string) (store.AgentAccou
 	if len(accounts) == 0 {
 		return store.AgentAccount{}, fault.Errorf(fault.NotFound, "This agent doesn't need your account: it lost access, or the connector shares one account.")
 	}
-	name = cmp.Or(name, accounts[0].Bound)
+	if bound := accounts[0].Bound; name == "" && len(bound) == 1 {
+		name = bound[0]
+	}
 	if i := slices.IndexFunc(accounts, func(a store.AgentAccount) bool { return a.Name == name }); i >= 0 {
 		return accounts[i], nil
 	}

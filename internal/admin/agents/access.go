@@ -12,7 +12,6 @@ import (
 	"patchbay/internal/fault"
 	"patchbay/internal/i18n"
 	"patchbay/internal/manage"
-	"patchbay/internal/mcp/toolfmt"
 	"patchbay/internal/respond"
 	"patchbay/internal/store"
 	"patchbay/web/templates"
@@ -100,17 +99,15 @@ func (h *Handler) accessRows(ctx context.Context, a connectors.Agent, reaches []
 		}
 		g := connectors.Grant{AllTools: c.AllTools, Tools: make([]string, c.Reach.Tools), Approval: c.Approval, Prompts: c.Prompts, Resources: c.Resources}
 		rows[i].Items, rows[i].Approval = grantedItems(ctx, g), grantApproval(ctx, a, g)
-		if c.Account != "" {
-			rows[i].Account = i18n.T(ctx, "Account %s", c.Account)
-		}
+		rows[i].Account = accountsText(ctx, c.Accounts)
 		if c.Reach.Ended || c.Reach.Until != nil && c.Reach.Until.After(h.Now()) {
 			rows[i].Ends = shell.FormatEnd(ctx, c.Reach.Until, h.Now())
 		}
 		if !c.Reach.Ended {
 			rows[i].Tools = grantedTools(ctx, g, c.ToolCount)
 		}
-		if connector := view.Connector(c.Slug); connector != nil {
-			rows[i].Tokens = i18n.Number(ctx, connector.Size(toolfmt.OpenAI).Tokens)
+		if tokens := countConnectorTokens(view, c.ID); tokens > 0 {
+			rows[i].Tokens = i18n.Number(ctx, tokens)
 		}
 	}
 	return rows

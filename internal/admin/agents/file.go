@@ -20,7 +20,7 @@ func (h *Handler) visibleToolColumns() []export.Column[*agentview.Tool] {
 	columns := []export.Column[*agentview.Tool]{
 		{Name: "exposed_name", Of: func(t *agentview.Tool) any { return t.Exposed }},
 		{Name: "title", Of: func(t *agentview.Tool) any { return connectors.DecodeTool(t.Raw).DisplayTitle() }},
-		{Name: "connector", Of: func(t *agentview.Tool) any { return t.Connector.Connector.Slug }},
+		{Name: "connector", Of: func(t *agentview.Tool) any { return t.Connector.Slug }},
 		{Name: "tool", Of: func(t *agentview.Tool) any { return t.Name }},
 		{Name: "blocked_by", Of: func(t *agentview.Tool) any { return t.BlockedBy }},
 		{Name: "needs_approval", Of: func(t *agentview.Tool) any { return t.NeedsApprovalAt(h.Now()) }},
@@ -46,7 +46,7 @@ func (h *Handler) agentToolFile(w http.ResponseWriter, r *http.Request) error {
 var itemColumns = []export.Column[agentview.AgentItem]{
 	{Name: "kind", Of: func(item agentview.AgentItem) any { return item.Kind }},
 	{Name: "exposed_key", Of: func(item agentview.AgentItem) any { return item.Exposed }},
-	{Name: "connector", Of: func(item agentview.AgentItem) any { return item.Connector.Connector.Slug }},
+	{Name: "connector", Of: func(item agentview.AgentItem) any { return item.Connector.Slug }},
 	{Name: "key", Of: func(item agentview.AgentItem) any { return item.Key }},
 	{Name: "usable", Of: func(item agentview.AgentItem) any { return item.Usable }},
 }

@@ -39,6 +39,7 @@ func (g *grantState) replaceGrant(grant connectors.Grant) {
 	g.toolEnds = withToolEnds(g.toolEnds, grant.ToolEnds())
 	g.grant.AllTools, g.grant.Tools, g.grant.TrustedTools, g.grant.Approval = grant.AllTools, grant.Tools, grant.TrustedTools, grant.Approval
 	g.grant.Prompts, g.grant.Resources, g.grant.Ends = grant.Prompts, grant.Resources, grant.Ends
+	g.posted = grant.Accounts
 }
 
 // chooseShown chooses all tools that match the filter, or none of them.

@@ -125,8 +125,8 @@ func regrantForm(g connectors.Grant) url.Values {
 		f.Add("tool_end", formatToolEnd(tool, end))
 		f.Add("tool", tool)
 	}
-	if g.Account() != "" {
-		f.Set("account", g.Account())
+	if len(g.Accounts) > 0 {
+		f["account"] = g.Accounts
 	}
 	if len(g.PinnedTools) > 0 {
 		f["pinned"] = g.PinnedTools

@@ -30,6 +30,7 @@ type grantState struct {
 	explanations map[string]agentview.ToolAccess // of the connector's tools; empty if it is not granted
 	filter       toolpages.ToolFilter
 	accounts     []string // names of the owner's accounts
+	posted       []string // names that the form chose; nil: the form was not sent, or does not ask
 }
 
 func (h *Handler) grantShow(w http.ResponseWriter, r *http.Request) error {
@@ -71,13 +72,15 @@ func (h *Handler) loadGrantIn(r *http.Request, tenant *store.Tenant) (g grantSta
 	if g.view, err = h.Access.LoadFrom(r.Context(), tenant.Agents(), g.agent.ID); err != nil {
 		return g, err
 	}
-	g.explanations, err = h.Access.ExplainTools(r.Context(), tenant.Agents(), g.view, g.connector.Slug)
+	if reach := findReach(g.view, g.connector.ID); reach != nil {
+		g.explanations, err = h.Access.ExplainTools(r.Context(), tenant.Agents(), g.view, reach.Slug)
+	}
 	return g, err
 }
 
 // grantForm is the form of a grant. A new one has no tool, so that nothing is granted by mistake.
 func grantForm(g grantState) templates.Form {
-	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources), "account": g.boundAccount()}
+	values := map[string]string{"all": "false", "approval": "", "prompts": string(g.grant.Prompts), "resources": string(g.grant.Resources)}
 	maps.Copy(values, endValues(g.grant.Until()))
 	if g.grant.AllTools {
 		values["all"] = "true"
@@ -103,9 +106,9 @@ func (h *Handler) grantPage(w http.ResponseWriter, r *http.Request, status int, 
 		Action:     grantPath(g.agent.Slug, g.connector.Slug),
 		Granted:    g.exists,
 		Form:       f,
-		Accounts:   g.accountOptions(r.Context()),
+		Accounts:   g.accountChoices(),
 		NoAccount:  g.missingAccount(r.Context()),
-		Account:    g.grant.Account(),
+		Account:    accountsText(r.Context(), g.grant.Accounts),
 		Credential: shell.CredentialsPath(g.connector.Slug),
 		Until:      grantEndText(r.Context(), g),
 		Ends:       endOptions(r.Context()),

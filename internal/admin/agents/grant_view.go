@@ -83,7 +83,7 @@ func (g grantState) newToolRow(ctx context.Context, c store.ToolChoice) template
 
 // countTokens estimates a tool's size in a request; 0 if its definition is too long to be served.
 func (g grantState) countTokens(c store.ToolChoice) int {
-	if reach := g.view.Connector(g.connector.Slug); reach != nil {
+	if reach := findReach(g.view, g.connector.ID); reach != nil {
 		if t := reach.Tool(c.Name); t != nil && t.Listed() {
 			return t.Size(toolfmt.OpenAI).Tokens
 		}
@@ -165,8 +165,11 @@ func hideUnmatched(ctx context.Context, f toolpages.ToolFilter, tools []template
 // grantLinks lead to the agent's enabled connectors, and to the current one.
 func grantLinks(ctx context.Context, g grantState) []templates.GrantLink {
 	var links []templates.GrantLink
-	reachable := g.view.Connector(g.connector.Slug) != nil
-	for _, r := range g.view.Connectors {
+	reachable := findReach(g.view, g.connector.ID) != nil
+	for i, r := range g.view.Connectors {
+		if i > 0 && r.Connector.ID == g.view.Connectors[i-1].Connector.ID { // with another account
+			continue
+		}
 		links = append(links, templates.GrantLink{
 			Connector: r.Connector.Name, Href: grantPath(g.agent.Slug, r.Connector.Slug), Tools: grantedTools(ctx, r.Grant, r.Connector.ToolCount),
 			Approval: grantApproval(ctx, g.agent, r.Grant), Here: r.Connector.ID == g.connector.ID,

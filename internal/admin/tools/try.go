@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"patchbay/internal/admin/shell"
@@ -159,7 +160,8 @@ func (t *trial) setError(field, message string) {
 
 // runTrial makes the call of request, which has no view and no tool, as an agent, and stores the result in the trial.
 func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, request toolcall.CallRequest) (status int, err error) {
-	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(t.agent))
+	agent, account, _ := strings.Cut(t.agent, ".") // no slug has a dot
+	view, err := h.Access.LoadUncached(r.Context(), shell.Actor(r).Tenant.ID, connectors.Ref(agent))
 	if fault.Is(err, fault.NotFound) {
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "No such agent.")}
 		return http.StatusUnprocessableEntity, nil
@@ -174,7 +176,11 @@ func (h *Handler) runTrial(w http.ResponseWriter, r *http.Request, t *trial, req
 		}
 		return 0, err
 	}
-	tool := findTool(view, t.tool.connector.Slug, t.tool.Name)
+	connector := t.tool.connector.Slug
+	if account != "" {
+		connector = connectors.ViewSlug(connector, account)
+	}
+	tool := findTool(view, connector, t.tool.Name)
 	if tool == nil {
 		t.form.Errors = map[string]string{"agent": i18n.T(r.Context(), "This agent doesn't have access.")}
 		return http.StatusUnprocessableEntity, nil

@@ -78,7 +78,13 @@ func (t testedTool) runnerOptions(ctx context.Context, can templates.Permissions
 		}
 	}
 	for _, a := range t.agents {
-		list = append(list, templates.Option{Value: a.Slug, Label: a.Name})
+		if len(a.Accounts) < 2 {
+			list = append(list, templates.Option{Value: a.Slug, Label: a.Name})
+			continue
+		}
+		for _, account := range a.Accounts {
+			list = append(list, templates.Option{Value: a.Slug + "." + account, Label: i18n.T(ctx, "%s, account %s", a.Name, account)})
+		}
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func (q *Queries) AcceptedDefinitions(ctx context.Context, maxBytes int64, tenan
 }
 
 const accessAllowances = `-- name: AccessAllowances :many
-select tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind
+select tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind, account
 from tool_allowances
 where tenant_id = $1 and agent_id = $2 and until > now() and (definition_hash is not null or kind <> 'tool')
 order by connector_id, kind, tool
@@ -72,6 +72,7 @@ func (q *Queries) AccessAllowances(ctx context.Context, tenantID connectors.Tena
 			&i.GrantedBy,
 			&i.DefinitionHash,
 			&i.Kind,
+			&i.Account,
 		); err != nil {
 			return nil, err
 		}
@@ -126,13 +127,15 @@ func (q *Queries) AccessItems(ctx context.Context, tenantID connectors.TenantID,
 const accessReaches = `-- name: AccessReaches :many
 
 select agent_grants.tenant_id, agent_grants.agent_id, agent_grants.connector_id, agent_grants.all_tools, agent_grants.tools, agent_grants.approval, agent_grants.trusted_tools, agent_grants.created_at, agent_grants.updated_at, agent_grants.prompts, agent_grants.resources, agent_grants.pinned_tools, agent_grants.shaping, agent_grants.until, agent_grants.tool_ends, agent_grants.accounts, connectors.tenant_id, connectors.id, connectors.slug, connectors.name, connectors.description, connectors.transport, connectors.url, connectors.headers, connectors.credential_mode, connectors.auth_type, connectors.auth_header, connectors.timeout_ms, connectors.retry_attempts, connectors.enabled, connectors.sync_interval_s, connectors.tool_changes, connectors.version, connectors.auth_behaviour, connectors.tool_count, connectors.tools_hash, connectors.tools_last_synced_at, connectors.next_sync_at, connectors.last_error_code, connectors.last_error_message, connectors.last_error_at, connectors.server_name, connectors.server_version, connectors.server_title, connectors.server_protocol, connectors.server_instructions, connectors.status, connectors.created_at, connectors.updated_at, connectors.oauth, connectors.command, connectors.args, connectors.cwd, connectors.era, connectors.calls_per_minute, connectors.server_capabilities, connectors.items_hash, connectors.max_definition_age_s, connectors.listen, connectors.accepted_instructions, connectors.instructions_review, connectors.session_per_agent, connectors.retry_backoff_ms, connectors.connect_timeout_ms, connectors.max_response_bytes, connectors.stream_reconnects, connectors.methods, connectors.icon_hash, connectors.tags, connectors.auth_in, connectors.server_url, connectors.skills_hash, connectors.managed_issuer,
-       coalesce((select account.id from credentials account -- two statements, each with an index
-                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
-                   and account.agent_id = agent_grants.agent_id and connectors.credential_mode = 'per_agent'),
-                (select account.id from credentials account
-                 where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = agent_grants.accounts[1]
-                   and account.agent_id is null and connectors.credential_mode <> 'per_agent'),
-                '00000000-0000-0000-0000-000000000000')::uuid as account_id,
+       array(select coalesce((select account.id from credentials account -- two statements, each with an index
+                              where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = bound.name
+                                and account.agent_id = agent_grants.agent_id and connectors.credential_mode = 'per_agent'),
+                             (select account.id from credentials account
+                              where account.tenant_id = agent_grants.tenant_id and account.connector_id = agent_grants.connector_id and account.name = bound.name
+                                and account.agent_id is null and connectors.credential_mode <> 'per_agent'),
+                             '00000000-0000-0000-0000-000000000000')
+             from unnest(array_remove(agent_grants.accounts, '-')) with ordinality as bound (name, position)
+             order by bound.position)::uuid[] as account_ids,
        coalesce((select connector_envs.names
                  from connector_envs
                  where connector_envs.tenant_id = connectors.tenant_id and connector_envs.connector_id = connectors.id), '{}')::text[] as env_names,
@@ -146,14 +149,14 @@ order by connectors.slug
 type AccessReachesRow struct {
 	AgentGrant AgentGrant
 	Connector  Connector
-	AccountID  uuid.UUID
+	AccountIds []uuid.UUID
 	EnvNames   []string
 	Now        time.Time
 }
 
 // The agent's tools and permissions. The queries are sent as one batch. Definitions are named by hash because most of
 // them are cached in memory.
-// now is the database's time, after the read began. account_id is the account that the grant binds; zero: none, or it is not stored.
+// now is the database's time, after the read began. account_ids are the accounts that the grant binds, in its order; zero: it is not stored.
 func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantID, agentID connectors.AgentID) ([]AccessReachesRow, error) {
 	rows, err := q.db.Query(ctx, accessReaches, tenantID, agentID)
 	if err != nil {
@@ -237,7 +240,7 @@ func (q *Queries) AccessReaches(ctx context.Context, tenantID connectors.TenantI
 			&i.Connector.ServerUrl,
 			&i.Connector.SkillsHash,
 			&i.Connector.ManagedIssuer,
-			&i.AccountID,
+			&i.AccountIds,
 			&i.EnvNames,
 			&i.Now,
 		); err != nil {

@@ -14,21 +14,24 @@ import (
 )
 
 const addAllowance = `-- name: AddAllowance :execrows
-insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, definition_hash, until, granted_by)
-select g.tenant_id, g.agent_id, g.connector_id, $1::text, $2, $3, $4, $5
+insert into tool_allowances (tenant_id, agent_id, connector_id, kind, tool, account, definition_hash, until, granted_by)
+select g.tenant_id, g.agent_id, g.connector_id, $1::text, $2,
+       case when cardinality(g.accounts) > 1
+            then (select c.name from credentials c where c.tenant_id = $3 and c.id = $4::uuid) else '' end,
+       $5, $6, $7
 from agent_grants g
-where g.tenant_id = $6 and g.agent_id = $7 and g.connector_id = $8
+where g.tenant_id = $3 and g.agent_id = $8 and g.connector_id = $9
   and case $1::text
       when 'tool' then (g.all_tools or $2 = any(g.tools)) and (g.until is null or g.until > now())
           or g.tool_ends ? $2 and coalesce((g.tool_ends ->> $2)::timestamptz > now(), true)
       when 'prompt' then g.prompts = 'listed' and (g.until is null or g.until > now())
       else (g.until is null or g.until > now()) and (g.resources = 'listed_and_templates' or g.resources = 'listed' and exists (
           select from connector_items i
-          where i.tenant_id = $6 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2))
+          where i.tenant_id = $3 and i.connector_id = g.connector_id and i.kind = 'resource' and i.key = $2))
       end
-  and case when $9::uuid is null then g.accounts = '{}'
+  and case when $4::uuid is null then g.accounts = '{}'
            else exists (select from credentials c
-                        where c.tenant_id = $6 and c.id = $9 and c.connector_id = g.connector_id
+                        where c.tenant_id = $3 and c.id = $4 and c.connector_id = g.connector_id
                           and (g.accounts = '{}' or c.name = any(g.accounts))) end
 for share of g
 on conflict on constraint tool_allowances_pkey do update
@@ -41,13 +44,13 @@ set until = case when tool_allowances.definition_hash is not distinct from exclu
 type AddAllowanceParams struct {
 	Kind           string
 	Tool           string
+	TenantID       connectors.TenantID
+	AccountID      *uuid.UUID
 	DefinitionHash []byte
 	Until          time.Time
 	GrantedBy      string
-	TenantID       connectors.TenantID
 	AgentID        connectors.AgentID
 	ConnectorID    connectors.ConnectorID
-	AccountID      *uuid.UUID
 }
 
 // No row: the agent's grant does not cover what is allowed, or not with the account that the person saw; null: none. The lock makes a change of the grant wait, which then ends the
@@ -56,13 +59,13 @@ func (q *Queries) AddAllowance(ctx context.Context, arg AddAllowanceParams) (int
 	result, err := q.db.Exec(ctx, addAllowance,
 		arg.Kind,
 		arg.Tool,
+		arg.TenantID,
+		arg.AccountID,
 		arg.DefinitionHash,
 		arg.Until,
 		arg.GrantedBy,
-		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
-		arg.AccountID,
 	)
 	if err != nil {
 		return 0, err
@@ -71,7 +74,7 @@ func (q *Queries) AddAllowance(ctx context.Context, arg AddAllowanceParams) (int
 }
 
 const agentAllowances = `-- name: AgentAllowances :many
-select tool_allowances.tenant_id, tool_allowances.agent_id, tool_allowances.connector_id, tool_allowances.tool, tool_allowances.until, tool_allowances.granted_by, tool_allowances.definition_hash, tool_allowances.kind, connectors.slug, connectors.name,
+select tool_allowances.tenant_id, tool_allowances.agent_id, tool_allowances.connector_id, tool_allowances.tool, tool_allowances.until, tool_allowances.granted_by, tool_allowances.definition_hash, tool_allowances.kind, tool_allowances.account, connectors.slug, connectors.name,
        coalesce(case tool_allowances.kind
            when 'tool' then tools.accepted_hash = tool_allowances.definition_hash and tools.removed_at is null
            when 'prompt' then exists (
@@ -85,18 +88,20 @@ left join tools on tools.tenant_id = tool_allowances.tenant_id and tools.connect
 where tool_allowances.tenant_id = $1 and tool_allowances.agent_id = $2
   and tool_allowances.until > now() and (tool_allowances.definition_hash is not null or tool_allowances.kind <> 'tool')
   and ($3::text is null
-    or (connectors.slug, tool_allowances.tool, tool_allowances.kind) > ($3, $4::text, $5::text))
-order by connectors.slug, tool_allowances.tool, tool_allowances.kind
-limit $6
+    or (connectors.slug, tool_allowances.tool, tool_allowances.kind, tool_allowances.account)
+       > ($3, $4::text, $5::text, $6::text))
+order by connectors.slug, tool_allowances.tool, tool_allowances.kind, tool_allowances.account
+limit $7
 `
 
 type AgentAllowancesParams struct {
-	TenantID  connectors.TenantID
-	AgentID   connectors.AgentID
-	AfterSlug *string
-	AfterTool *string
-	AfterKind *string
-	MaxRows   int32
+	TenantID     connectors.TenantID
+	AgentID      connectors.AgentID
+	AfterSlug    *string
+	AfterTool    *string
+	AfterKind    *string
+	AfterAccount string
+	MaxRows      int32
 }
 
 type AgentAllowancesRow struct {
@@ -114,6 +119,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 		arg.AfterSlug,
 		arg.AfterTool,
 		arg.AfterKind,
+		arg.AfterAccount,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -132,6 +138,7 @@ func (q *Queries) AgentAllowances(ctx context.Context, arg AgentAllowancesParams
 			&i.ToolAllowance.GrantedBy,
 			&i.ToolAllowance.DefinitionHash,
 			&i.ToolAllowance.Kind,
+			&i.ToolAllowance.Account,
 			&i.Slug,
 			&i.Name,
 			&i.InForce,
@@ -300,40 +307,58 @@ func (q *Queries) DecideApproval(ctx context.Context, arg DecideApprovalParams) 
 	return i, err
 }
 
-const deleteAllowance = `-- name: DeleteAllowance :one
+const deleteAllowances = `-- name: DeleteAllowances :many
 delete from tool_allowances
 where tenant_id = $1 and agent_id = $2 and connector_id = $3 and kind = $4 and tool = $5 and until > now()
-returning tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind
+  and $6::text in ('', account)
+returning tenant_id, agent_id, connector_id, tool, until, granted_by, definition_hash, kind, account
 `
 
-type DeleteAllowanceParams struct {
+type DeleteAllowancesParams struct {
 	TenantID    connectors.TenantID
 	AgentID     connectors.AgentID
 	ConnectorID connectors.ConnectorID
 	Kind        connectors.CallKind
 	Tool        string
+	Account     string
 }
 
-func (q *Queries) DeleteAllowance(ctx context.Context, arg DeleteAllowanceParams) (ToolAllowance, error) {
-	row := q.db.QueryRow(ctx, deleteAllowance,
+// account empty: of all accounts.
+func (q *Queries) DeleteAllowances(ctx context.Context, arg DeleteAllowancesParams) ([]ToolAllowance, error) {
+	rows, err := q.db.Query(ctx, deleteAllowances,
 		arg.TenantID,
 		arg.AgentID,
 		arg.ConnectorID,
 		arg.Kind,
 		arg.Tool,
+		arg.Account,
 	)
-	var i ToolAllowance
-	err := row.Scan(
-		&i.TenantID,
-		&i.AgentID,
-		&i.ConnectorID,
-		&i.Tool,
-		&i.Until,
-		&i.GrantedBy,
-		&i.DefinitionHash,
-		&i.Kind,
-	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolAllowance
+	for rows.Next() {
+		var i ToolAllowance
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.AgentID,
+			&i.ConnectorID,
+			&i.Tool,
+			&i.Until,
+			&i.GrantedBy,
+			&i.DefinitionHash,
+			&i.Kind,
+			&i.Account,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const deleteConnectorAllowances = `-- name: DeleteConnectorAllowances :execrows

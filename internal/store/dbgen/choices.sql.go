@@ -13,7 +13,7 @@ import (
 )
 
 const agentsWithTool = `-- name: AgentsWithTool :many
-select agents.slug, agents.name
+select agents.slug, agents.name, agent_grants.accounts
 from agent_grants
 join agents on agents.tenant_id = agent_grants.tenant_id and agents.id = agent_grants.agent_id and agents.enabled
 where agent_grants.tenant_id = $1 and agent_grants.connector_id = $2
@@ -32,8 +32,9 @@ type AgentsWithToolParams struct {
 }
 
 type AgentsWithToolRow struct {
-	Slug string
-	Name string
+	Slug     string
+	Name     string
+	Accounts []string
 }
 
 func (q *Queries) AgentsWithTool(ctx context.Context, arg AgentsWithToolParams) ([]AgentsWithToolRow, error) {
@@ -50,7 +51,7 @@ func (q *Queries) AgentsWithTool(ctx context.Context, arg AgentsWithToolParams) 
 	var items []AgentsWithToolRow
 	for rows.Next() {
 		var i AgentsWithToolRow
-		if err := rows.Scan(&i.Slug, &i.Name); err != nil {
+		if err := rows.Scan(&i.Slug, &i.Name, &i.Accounts); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -457,6 +457,7 @@ type ToolAllowance struct {
 	GrantedBy      string
 	DefinitionHash []byte
 	Kind           connectors.CallKind
+	Account        string
 }
 
 type ToolCall struct {

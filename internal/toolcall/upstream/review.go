@@ -53,16 +53,16 @@ func (p *Pool) reviewAgent(t connectors.TenantID, agent connectors.AgentID, isOf
 	if err != nil {
 		return // the next use opens a session of the granted account
 	}
-	accounts := map[connectors.ConnectorID]string{}
+	accounts := map[connectors.ConnectorID][]string{}
 	for _, g := range granted {
 		if g.Connector.Auth.Type != connectors.AuthNone {
-			accounts[g.Connector.ID] = g.Grant.Account()
+			accounts[g.Connector.ID] = append(accounts[g.Connector.ID], g.Grant.Account())
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, e := range p.sessions {
-		if account, isGranted := accounts[key.connector]; isGranted && isOfAgent(key) && key.account != account && !strings.HasPrefix(key.account, byIDPrefix) {
+		if bound := accounts[key.connector]; len(bound) > 0 && isOfAgent(key) && !slices.Contains(bound, key.account) && !strings.HasPrefix(key.account, byIDPrefix) {
 			p.retireEntry(e, false)
 		}
 	}
