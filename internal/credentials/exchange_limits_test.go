@@ -152,7 +152,7 @@ func TestExchange_SyncsUseNoMembersAccount(t *testing.T) {
 	}
 	_, err := w.sent(t, r)
 	must(t, err)
-	choose := w.Door().Accounts().ChooseForSyncs
+	choose := w.Door().Syncs().ChooseForSyncs
 	if err := choose(t.Context(), w.connector.ID, &w.agent.ID, ""); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a member's account was chosen: %v", err)
 	}
@@ -184,7 +184,7 @@ func TestExchange_MembersAccountLosesTheChoice(t *testing.T) {
 	_, err := w.sent(t, r)
 	must(t, err)
 	w.AsSystem(t, "update credentials set grant_meta = grant_meta - 'exchange'", nil) // as if the connector was without token exchange
-	must(t, w.Door().Accounts().ChooseForSyncs(t.Context(), w.connector.ID, &w.agent.ID, ""))
+	must(t, w.Door().Syncs().ChooseForSyncs(t.Context(), w.connector.ID, &w.agent.ID, ""))
 	_, err = w.sent(t, r)
 	must(t, err)
 	if g, err := w.St.Vault(w.Tenant).Grant(t.Context(), w.connector.ID, &w.agent.ID); err != nil || g.Syncs || g.Tokens.Meta.Exchange == "" {

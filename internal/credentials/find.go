@@ -27,7 +27,7 @@ func FindAccount(
 	case !ok, c.Auth.Type == connectors.AuthNone:
 		return of, id, nil
 	case of == Account{}:
-		id, err = tx.Accounts().SharedForSyncs(ctx, c.ID)
+		id, err = tx.Syncs().SharedForSyncs(ctx, c.ID)
 	default:
 		var found connectors.Credential
 		found, err = tx.Agents().CredentialFor(ctx, c.ID, owner, of.Name)

@@ -57,7 +57,7 @@ func (r *Registry) ChangeAccount(ctx context.Context, a auth.Actor, of AccountRe
 			return err
 		}
 		if change.Syncs {
-			if err := tx.Accounts().ChooseForSyncs(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
+			if err := tx.Syncs().ChooseForSyncs(ctx, owner.connector.ID, owner.agentID(), owner.account); err != nil {
 				return err
 			}
 		}

@@ -116,7 +116,7 @@ func toAccessReaches(rows []dbgen.AccessReachesRow) []AccessConnector {
 	return withoutDoubles(all)
 }
 
-// withoutDoubles removes all that share a name, whose hashes are the same, so that no call uses another account than its name says.
+// withoutDoubles removes all with a name that another one has by its hash, so that no call uses another account than its name says.
 func withoutDoubles(sorted []AccessConnector) []AccessConnector {
 	isDouble := func(i, j int) bool { return j >= 0 && j < len(sorted) && sorted[i].Slug == sorted[j].Slug }
 	single := make([]AccessConnector, 0, len(sorted))

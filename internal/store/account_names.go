@@ -63,7 +63,7 @@ func (v *Vault) sealedAccount(
 }
 
 // ChooseForSyncs makes syncs of a connector use an agent's account with a name, empty: its only one. agent nil: a shared one.
-func (t Accounts) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
+func (t Syncs) ChooseForSyncs(ctx context.Context, id connectors.ConnectorID, agent *connectors.AgentID, name string) error {
 	name, err := t.chooseAccountName(ctx, id, agent, name)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (t *tenant) checkServesSyncs(ctx context.Context, id connectors.ConnectorID
 
 // SharedForSyncs reads the shared account that syncs of a connector use: the one chosen for them, else the only one. Several without a choice
 // are a Conflict of [TypeAccountRequired].
-func (t Accounts) SharedForSyncs(ctx context.Context, id connectors.ConnectorID) (connectors.CredentialID, error) {
+func (t Syncs) SharedForSyncs(ctx context.Context, id connectors.ConnectorID) (connectors.CredentialID, error) {
 	row, err := t.q.SyncCredential(ctx, t.id, id, true)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return row.Credential.ID, err

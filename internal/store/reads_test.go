@@ -27,7 +27,7 @@ var separateReads = map[string]string{
 	"tenant.pendingCalls":      "its caller has the snapshot",
 	"tenant.chooseAccountName": "a trigger decides; the reads give its refusal early",
 	"Accounts.FullName":        "as chooseAccountName",
-	"Accounts.ChooseForSyncs":  "as chooseAccountName",
+	"Syncs.ChooseForSyncs":     "as chooseAccountName",
 	"Vault.SyncSecret":         "the second statement is only for a connector without a chosen account",
 	"Vault.SyncGrant":          "as SyncSecret",
 	"Vault.syncAccount":        "as SyncSecret",

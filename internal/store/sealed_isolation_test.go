@@ -23,8 +23,8 @@ var settingsAttempts = map[string]attempt{
 		names, err := o.door.Accounts().Names(ctx, o.connector.ID, &o.agent.ID)
 		return len(names) > 0, err
 	},
-	"Accounts.SharedForSyncs": func(ctx context.Context, o outsider) (bool, error) {
-		return one(o.door.Accounts().SharedForSyncs(ctx, o.connector.ID))
+	"Syncs.SharedForSyncs": func(ctx context.Context, o outsider) (bool, error) {
+		return one(o.door.Syncs().SharedForSyncs(ctx, o.connector.ID))
 	},
 	"Accounts.OfOwner": func(ctx context.Context, o outsider) (bool, error) {
 		list, err := o.door.Accounts().OfOwner(ctx, o.connector.ID, &o.agent.ID)
@@ -34,8 +34,8 @@ var settingsAttempts = map[string]attempt{
 		slugs, err := o.door.Accounts().BoundAgents(ctx, o.connector.ID, nil, connectors.DefaultAccount)
 		return len(slugs) > 0, err
 	},
-	"Accounts.ChooseForSyncs": func(ctx context.Context, o outsider) (bool, error) {
-		return true, o.door.Accounts().ChooseForSyncs(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
+	"Syncs.ChooseForSyncs": func(ctx context.Context, o outsider) (bool, error) {
+		return true, o.door.Syncs().ChooseForSyncs(ctx, o.connector.ID, &o.agent.ID, connectors.DefaultAccount)
 	},
 	"SetDefaults": func(ctx context.Context, o outsider) (bool, error) {
 		mine := connectors.Defaults{

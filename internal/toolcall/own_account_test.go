@@ -74,8 +74,8 @@ func TestOwnAccount_AnotherOfItsNameIsNotUsed(t *testing.T) {
 func TestOwnAccount_OfSyncsIsKept(t *testing.T) {
 	t.Parallel()
 	b, c, _, _ := newOwnBench(t, false)
-	must(t, b.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, nil, "work"))
-	choose := func() { must(t, b.Door().Accounts().ChooseForSyncs(t.Context(), c.ID, nil, "home")) }
+	must(t, b.Door().Syncs().ChooseForSyncs(t.Context(), c.ID, nil, "work"))
+	choose := func() { must(t, b.Door().Syncs().ChooseForSyncs(t.Context(), c.ID, nil, "home")) }
 	b.wantAccountKept(t, "RecordEvent", choose, func() string {
 		call, err := b.runOwn(t, b.ownCall(c, "read", `{}`))
 		must(t, err)

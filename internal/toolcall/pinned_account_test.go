@@ -179,7 +179,7 @@ func TestOwnCall_UsesTheAccountOfSyncsOrOfTheGrant(t *testing.T) {
 	b.saveAccount(t, shared, nil, "work", "of-work")
 	b.saveAccount(t, shared, nil, "home", "of-home")
 	for _, account := range []string{"home", "work"} {
-		must(t, b.Door().Accounts().ChooseForSyncs(t.Context(), shared.ID, nil, account))
+		must(t, b.Door().Syncs().ChooseForSyncs(t.Context(), shared.ID, nil, account))
 		call, err := b.runOwn(t, b.ownCall(shared, "read", `{}`))
 		must(t, err)
 		if n := b.remote.callsWith("Bearer of-" + account); n != 1 || call.Status != connectors.CallSuccess {
