@@ -27,7 +27,7 @@ func TestNamedAccounts_BoundOneIsShown(t *testing.T) {
 	look.at("accounts-several")
 
 	tab.Go(s.base + "/agents/night/connectors/guarded")
-	tab.Choose("[name=account]", "home")
+	tab.Click("[name=account][value=home]")
 	tab.Click("[data-choose=choose]")
 	look.at("accounts-grant")
 	tab.Click("[data-grant] .sticky button[type=submit]")
@@ -47,4 +47,19 @@ func TestNamedAccounts_BoundOneIsShown(t *testing.T) {
 	tab.Click("#calls tr:has(.mono) a.cover")
 	tab.WaitText("main", "home")
 	look.at("accounts-call")
+
+	tab.Go(s.base + "/agents/night/connectors/guarded")
+	tab.Click("[name=account][value=work]")
+	tab.Click("[data-grant] .sticky button[type=submit]")
+	tab.WaitPath("/agents/night/access")
+	tab.WaitText("main", "Accounts home, work")
+	tab.Go(s.base + "/agents/night/tools")
+	tab.WaitText("main", "mcp_guarded_work__search_issues")
+	look.at("accounts-of-a-grant")
+	asked = night.ask("mcp_guarded_work__search_issues", `{"query":"login"}`)
+	tab.Go(s.base + "/approvals")
+	tab.WaitText("#approvals", "work")
+	tab.Click("#approvals form[action$='/approve'] button")
+	tab.WaitText("main", "Nothing waiting")
+	(<-asked).wants(t, `"content"`)
 }
