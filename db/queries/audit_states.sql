@@ -104,7 +104,8 @@ from agent_workloads w
 where w.tenant_id = @tenant_id and w.id = @id;
 
 -- name: AgentGrantState :one
-select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[])::jsonb as state
+select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[]
+        || jsonb_build_object('accounts', array_remove(g.accounts, '-')))::jsonb as state
 from agent_grants g
 where g.tenant_id = @tenant_id and g.agent_id = @agent_id and g.connector_id = @connector_id;
 

@@ -242,10 +242,11 @@ func memberSubject(tenant connectors.TenantID, member connectors.UserID) string 
 
 // findSigningKey opens the newest key that has been published for a while, else the oldest.
 func (r *refreshRun) findSigningKey(ctx context.Context) (*oauth.SigningKey, error) {
-	if err := EnsureSigningKey(ctx, r.store, r.tenant, r.now()); err != nil {
-		return nil, err
-	}
+	ensured := EnsureSigningKey(ctx, r.store, r.tenant, r.now())
 	keys, _, err := r.vault.SigningKeys(ctx)
+	if ensured != nil && (err != nil || len(keys) == 0) { // with a key, a later call makes the next one
+		return nil, ensured
+	}
 	if err == nil && len(keys) == 0 {
 		err = fault.Errorf(fault.Unavailable, "The organisation has no readable signing key. Try again.")
 	}

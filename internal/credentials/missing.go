@@ -64,6 +64,10 @@ func (r *Resolver) ExplainMissing(ctx context.Context, tenant connectors.TenantI
 		missing = fault.Errorf(fault.Conflict, "The grant of the connector %q is for the account %q, which isn't usable. Connect it, or choose another one in the grant.", c.Name, of.Name).
 			WithType(store.TypeAccountRequired)
 	}
+	if strings.Contains(of.Name, ",") { // of connectors.Grant.Account
+		missing = fault.Errorf(fault.Conflict, "The grant of the connector %q binds several accounts: %s. Call a tool of one of them as the agent.", c.Name, strings.ReplaceAll(of.Name, ",", ", ")).
+			WithType(store.TypeAccountRequired)
+	}
 	switch {
 	case !ok:
 		return missing

@@ -84,6 +84,20 @@ func (b *backend) hasApp(ctx context.Context, connector *agentview.ConnectorView
 	return known.isRead, nil
 }
 
+// hasAppOfAny reports whether the agent read a UI resource of the connector with any of its accounts: an app does not say which one it is
+// of.
+func (b *backend) hasAppOfAny(ctx context.Context, connector *agentview.ConnectorView) (bool, error) {
+	for _, other := range b.view.Connectors {
+		if other.Connector.ID != connector.Connector.ID || b.connector != nil && other != connector {
+			continue
+		}
+		if has, err := b.hasApp(ctx, other); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
 // findAppTool returns the tool that an app calls by the server's own name; nil: there is none. The app is of a connector of
 // which the agent has read a UI resource. If there are several, the call is refused, also where only one has the name: an app
 // of another server must not reach its tools.
@@ -104,7 +118,7 @@ func (b *backend) findAppTool(ctx context.Context, name string) (*agentview.Tool
 	var found []*agentview.Tool
 	withApps := 0
 	for _, connector := range among {
-		has, err := b.hasApp(ctx, connector)
+		has, err := b.hasAppOfAny(ctx, connector)
 		if err != nil {
 			return nil, newRequestError(err, noPageURL)
 		}
@@ -227,7 +241,7 @@ func (b *backend) findListingConnector(ctx context.Context, uri string) *agentvi
 	}
 	if len(found) > 1 {
 		found = slices.DeleteFunc(found, func(connector *agentview.ConnectorView) bool {
-			has, err := b.hasApp(ctx, connector)
+			has, err := b.hasAppOfAny(ctx, connector)
 			return !has && err == nil // with an error, the URI stays ambiguous
 		})
 	}

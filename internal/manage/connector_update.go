@@ -55,6 +55,9 @@ func (r *Registry) hasChanged(ctx context.Context, a auth.Actor, old connectors.
 func (r *Registry) updateOnce(
 	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
 ) (c connectors.Connector, notices []string, err error) {
+	if change.Version != 0 && change.Version != old.Version { // the checks below are of old
+		return connectors.Connector{}, nil, store.NewStaleVersion()
+	}
 	d, s := applyChange(old, change)
 	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
 		return connectors.Connector{}, nil, err
@@ -67,16 +70,12 @@ func (r *Registry) updateOnce(
 	if err != nil {
 		return connectors.Connector{}, nil, err
 	}
-	version := old.Version
-	if change.Version != 0 {
-		version = change.Version
-	}
 	err = r.tx(ctx, a, func(tx *store.Tenant) error {
 		before, err := tx.LockAndReadState(ctx, store.ConnectorState(old.ID))
 		if err != nil {
 			return err
 		}
-		if c, err = tx.Connectors().Update(ctx, old.ID, version, d); err != nil {
+		if c, err = tx.Connectors().Update(ctx, old.ID, old.Version, d); err != nil {
 			return err
 		}
 		if err := saveDocument(ctx, tx, c.ID, document); err != nil {

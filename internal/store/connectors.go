@@ -117,6 +117,11 @@ func (t Connectors) Create(ctx context.Context, d connectors.Draft) (connectors.
 	return created, err
 }
 
+// NewStaleVersion is the Conflict of a change that names another version than the stored one.
+func NewStaleVersion() error {
+	return fault.Errorf(fault.Conflict, "The connector changed meanwhile. Reload it and repeat your change.").WithType("stale-version")
+}
+
 // Update stores all settings of a connector. It fails with Conflict if the stored version is not
 // version; 0 matches any.
 func (t Connectors) Update(ctx context.Context, id connectors.ConnectorID, version int, d connectors.Draft) (connectors.Connector, error) {
@@ -133,7 +138,7 @@ func (t Connectors) Update(ctx context.Context, id connectors.ConnectorID, versi
 		}
 		updated, err = tx.findConnector(ctx, &id.UUID, nil)
 		if err == nil && n == 0 {
-			return fault.Errorf(fault.Conflict, "The connector changed meanwhile. Reload it and repeat your change.").WithType("stale-version")
+			return NewStaleVersion()
 		}
 		return err
 	})

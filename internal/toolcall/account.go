@@ -53,7 +53,7 @@ type accountRequests struct {
 func (e *explainer) addConnectURL(ctx context.Context, v *agentview.View, r *agentview.ConnectorView, refusal *RefusalError) {
 	connector := r.Connector
 	perAgent := connector.CredentialMode == connectors.CredentialPerAgent && connector.Auth.Type != connectors.AuthNone
-	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 {
+	if errors.Is(refusal.Err, credentials.ErrTooManyStepUps) || !perAgent && connector.Auth.Type != connectors.AuthOAuth2 || len(r.Grant.Accounts) > 1 {
 		return
 	}
 	if e.o.ConnectURL != nil {

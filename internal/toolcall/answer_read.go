@@ -164,7 +164,8 @@ func checkAnswer(v *agentview.View, head keptAnswer) (connector *agentview.Conne
 	if !v.Agent.Enabled {
 		return nil, disabledRefusal()
 	}
-	if connector = v.ConnectorWith(head.Connector, head.Account); connector == nil {
+	connector, none := v.ConnectorWith(head.Connector, head.Account), connectors.CredentialID{}
+	if connector == nil || head.Account != none && connector.Account != none && connector.Account != head.Account {
 		return nil, lostToolRefusal(head)
 	}
 	switch tool := connector.Tool(head.Tool); {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
 	"patchbay/internal/shaping"
@@ -129,4 +131,17 @@ func TestShapeTask_OfAStoredResult(t *testing.T) {
 			t.Error("it is shortened at another connector's address")
 		}
 	}
+}
+
+func TestKeptAnswer_IsReadWithItsAccountAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.connector(t, b.remote, func(d *connectors.Draft) { d.Auth.Type = connectors.AuthBearer })
+	b.saveAccount(t, c, nil, "work", "of-work")
+	read := b.keepAnswer(t, b.newBoundAgent(t, c, "work"), c)
+	must(t, read(nil))
+	err := read(func(_ *agentview.View, tool *agentview.Tool) {
+		tool.Connector.Account = connectors.CredentialID{UUID: uuid.New()}
+	})
+	asRefusal(t, err, toolcall.CodeNotGranted)
 }

@@ -18,7 +18,9 @@ const approvalPollInterval = 2 * time.Second
 // client polls.
 func (ap *approvals) newApprovalTask(ctx context.Context, a *activeCall, row connectors.Approval) (Outcome, error) {
 	out := Outcome{CallID: row.ID, Call: a.call}
-	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{Connector: row.ConnectorID, Call: row.ID, Session: a.request.StatusSession})
+	handle, err := ap.handles.sealHandle(a.request.View, purposeTask, taskHandle{
+		Connector: row.ConnectorID, Call: row.ID, Session: a.request.StatusSession, taskSession: taskSession{Account: row.Account},
+	})
 	if err != nil {
 		return out, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/safe"
 	"patchbay/internal/store"
@@ -56,13 +57,15 @@ type syncTimes struct {
 type checkKey struct {
 	serverKey
 
-	agent connectors.AgentID // zero: all
-	tool  string
-	hash  connectors.Hash
+	agent       connectors.AgentID // zero: all
+	account     connectors.CredentialID
+	accountName string // by which the grant binds it; empty: it does not
+	tool        string
+	hash        connectors.Hash
 }
 
 func (k checkKey) String() string {
-	return fmt.Sprintf("%s %s %s %q %x", k.tenant, k.connector, k.agent, k.tool, k.hash)
+	return fmt.Sprintf("%s %s %s %s %q %q %x", k.tenant, k.connector, k.agent, k.account, k.accountName, k.tool, k.hash)
 }
 
 type failedSync struct {
@@ -85,8 +88,9 @@ func (d *definitionAges) checkDefinitionAge(ctx context.Context, a *activeCall) 
 	if d.o.Resync == nil || maxAge == 0 || a.isMultiRound() || !isDestructive(a.request.Tool) || d.isYoungerThan(a, key, maxAge) {
 		return nil
 	}
-	if d.needsAgentsAccount(ctx, a) {
-		key.agent, key.tool, key.hash = a.request.View.Agent.ID, a.request.Tool.Name, a.request.Tool.Hash
+	if account := d.findAgentsAccount(ctx, a); account != (connectors.CredentialID{}) {
+		key.agent, key.account, key.accountName = a.request.View.Agent.ID, account, a.connector.Grant.Account()
+		key.tool, key.hash = a.request.Tool.Name, a.request.Tool.Hash
 		if d.isYoungerThan(a, key, maxAge) {
 			return nil
 		}
@@ -98,17 +102,21 @@ func (d *definitionAges) checkDefinitionAge(ctx context.Context, a *activeCall) 
 	return d.authorizer.recheckTool(ctx, a)
 }
 
-// needsAgentsAccount reports whether a sync has no account while the call has one: no sync uses a token that names a member (token exchange).
-func (d *definitionAges) needsAgentsAccount(ctx context.Context, a *activeCall) bool {
+// findAgentsAccount returns the account of the call if a sync has none: no sync uses a token that names a member (token exchange). Zero: it
+// has one, or the call has none.
+func (d *definitionAges) findAgentsAccount(ctx context.Context, a *activeCall) connectors.CredentialID {
 	c := a.connector.Connector
 	if c.OAuth.TokenExchange == "" {
-		return false
+		return connectors.CredentialID{}
 	}
-	if _, err := d.sender.pool.Resolve(ctx, d.sender.sessionRequest(a)); err != nil {
-		return false // the call fails for the same reason
+	used, err := d.sender.pool.Resolve(ctx, d.sender.sessionRequest(a))
+	if err != nil { // the call fails for the same reason
+		return connectors.CredentialID{}
 	}
-	found, err := d.o.Credentials.ResolveForSync(ctx, a.request.View.Tenant.ID, c)
-	return err != nil || found == nil
+	if found, err := d.o.Credentials.ResolveForSync(ctx, a.request.View.Tenant.ID, c); err == nil && found != nil {
+		return connectors.CredentialID{}
+	}
+	return usedAccount(used)
 }
 
 // isYoungerThan reports whether memory shows a sync within maxAge.
@@ -168,7 +176,8 @@ func (d *definitionAges) checkNow(ctx context.Context, key checkKey) error {
 	if key.agent == (connectors.AgentID{}) {
 		return d.o.Resync(ctx, key.tenant, key.connector)
 	}
-	hash, err := d.o.ReadTool(ctx, key.tenant, key.connector, key.agent, key.tool)
+	of := credentials.Account{Agent: &key.agent, Name: key.accountName}
+	hash, err := d.o.ReadTool(ctx, key.tenant, key.connector, of, key.account, key.tool)
 	if err == nil && hash != key.hash {
 		err = fault.Errorf(fault.Conflict, "The server describes it differently to this agent's account.")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/store"
 	"patchbay/internal/testing/fixture"
@@ -186,8 +187,11 @@ func TestDefinitionAge_ReadsTheToolWithTheCallsAccount(t *testing.T) {
 	seen := searchTool
 	b = newBench(t, func(o *toolcall.Options) {
 		o.Resync = func(context.Context, connectors.TenantID, connectors.ConnectorID) error { syncs++; return nil }
-		o.ReadTool = func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, _ connectors.AgentID, name string) (connectors.Hash, error) {
+		o.ReadTool = func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, of credentials.Account, account connectors.CredentialID, name string) (connectors.Hash, error) {
 			reads++
+			if of.Agent == nil || account == (connectors.CredentialID{}) {
+				t.Errorf("it is read with %+v, %s", of, account)
+			}
 			return connectors.HashDefinition([]byte(seen)), nil
 		}
 	})

@@ -30,8 +30,10 @@ type Options struct {
 
 	// Resync syncs a connector's tools before a destructive call with an old definition; nil: no maximum age.
 	Resync func(context.Context, connectors.TenantID, connectors.ConnectorID) error
-	// ReadTool reads a tool's definition with an agent's account, where syncs have none, and stores nothing; required with Resync.
-	ReadTool func(_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, _ connectors.AgentID, name string) (connectors.Hash, error)
+	// ReadTool reads a tool's definition with an account of an agent, where syncs have none, and stores nothing; required with Resync.
+	ReadTool func(
+		_ context.Context, _ connectors.TenantID, _ connectors.ConnectorID, of credentials.Account, account connectors.CredentialID, name string,
+	) (connectors.Hash, error)
 
 	// ConnectURL makes a link for connecting a missing account with a name, empty for the only one; an empty link or nil: there is none.
 	ConnectURL func(ctx context.Context, t connectors.TenantID, c connectors.Connector, a connectors.Agent, account string) string

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"patchbay/internal/agentview"
 	"patchbay/internal/auth"
@@ -64,7 +65,7 @@ func keepAccount(ctx context.Context, tx *store.Tenant, connector *agentview.Con
 	of, id, err := credentials.FindAccount(ctx, tx, connector.Connector, agent)
 	connector.Account = id
 	if of.Name != "" {
-		connector.Grant.Accounts = []string{of.Name}
+		connector.Grant.Accounts = strings.Split(of.Name, ",")
 	}
 	return err
 }

@@ -127,7 +127,7 @@ func (c *Executor) ShapeTask(ctx context.Context, q UpstreamRequest, raw json.Ra
 	if _, err := checkAnswer(q.View, keptAnswer{Connector: t.Connector, Tool: call.Tool, Account: t.Account}); err != nil { // the rest couldn't be read
 		return nil
 	}
-	shaped := c.ShapeAnswer(ctx, q.View, connector.Tool(call.Tool), &Outcome{CallID: t.Call, Raw: result}, notice(t.Call))
+	shaped := c.ShapeAnswer(ctx, q.View, connector.Tool(call.Tool), &Outcome{CallID: t.Call, Call: call, Raw: result}, notice(t.Call))
 	if shaped != nil && q.Method == "tasks/get" {
 		return withMember(raw, "result", shaped)
 	}
@@ -144,7 +144,11 @@ func (as *answerShaper) applyRule(ctx context.Context, rule shaping.Rule, raw js
 }
 
 func (as *answerShaper) keepAnswer(ctx context.Context, v *agentview.View, tool *agentview.Tool, out *Outcome) error {
-	head, err := json.Marshal(keptAnswer{Connector: tool.Connector.Connector.ID, Tool: tool.Name, Account: tool.Connector.Account})
+	answer := keptAnswer{Connector: tool.Connector.Connector.ID, Tool: tool.Name, Account: tool.Connector.Account}
+	if used := out.Call.CredentialID; used != nil {
+		answer.Account = *used
+	}
+	head, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ type storedTask struct {
 func (rec *callRecorder) saveTaskResult(ctx context.Context, a *activeCall, result *mcp.Result) (json.RawMessage, error) {
 	v, now := a.request.View, rec.o.Now().UTC()
 	stored := storedTask{At: now, TTL: min(a.request.taskTTL(), maxStoredTTL)}
-	handle, err := rec.handles.sealHandle(v, purposeTask, taskHandle{Connector: a.connector.Connector.ID, Call: a.call.ID, Stored: &stored})
+	handle, err := rec.handles.sealHandle(v, purposeTask, taskHandle{
+		Connector: a.connector.Connector.ID, Call: a.call.ID, Stored: &stored, taskSession: taskSession{Account: usedAccount(a.credential)},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,13 @@ func (s *Syncer) planOfAgent(
 	if err != nil {
 		return nil, err
 	}
+	return s.planWith(ctx, tenant, c, account, id)
+}
+
+// planWith chooses an account of an agent; id zero: the one with the name.
+func (s *Syncer) planWith(
+	ctx context.Context, tenant connectors.TenantID, c connectors.Connector, account credentials.Account, id connectors.CredentialID,
+) ([]attempt, error) {
 	credential, err := s.credentials.Resolve(ctx, tenant, c, account)
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp"
 	"patchbay/internal/safehttp"
@@ -12,10 +13,10 @@ import (
 // maxToolReads bounds the concurrent ReadTools of a connector: each agent's account reads a list of its own.
 const maxToolReads = 4
 
-// ReadTool reads a tool's definition with an agent's account, and stores nothing: the server may describe the tool differently to others. It
+// ReadTool reads a tool's definition with an account of an agent, and stores nothing: the server may describe the tool differently to others. It
 // returns the definition's hash. It fails with NotFound if the server does not list the tool. It waits while maxToolReads are running.
 func (s *Syncer) ReadTool(
-	ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID, agent connectors.AgentID, name string,
+	ctx context.Context, tenant connectors.TenantID, id connectors.ConnectorID, of credentials.Account, account connectors.CredentialID, name string,
 ) (connectors.Hash, error) {
 	c, err := s.store.Tenant(tenant).Connectors().Get(ctx, connectors.Ref(id.String()))
 	if err != nil {
@@ -26,7 +27,7 @@ func (s *Syncer) ReadTool(
 	}
 	defer s.toolReads.Release(c.ID)
 	ctx = safehttp.WithTenant(ctx, tenant.String())
-	attempts, err := s.planAttempts(ctx, tenant, c, &agent)
+	attempts, err := s.planWith(ctx, tenant, c, of, account)
 	if err != nil {
 		return connectors.Hash{}, err
 	}

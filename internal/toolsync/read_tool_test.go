@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"patchbay/internal/connectors"
+	"patchbay/internal/credentials"
 	"patchbay/internal/fault"
 	"patchbay/internal/mcp/mcptest"
 )
@@ -22,7 +25,7 @@ func TestReadTool_ReturnsTheHashAndStoresNothing(t *testing.T) {
 	b.storeToken(t, c, &agent.ID, "s3cret")
 	b.storeToken(t, c, &refused.ID, "revoked")
 	rows := b.Rows(t)
-	hash, err := b.sync.ReadTool(t.Context(), b.Tenant, c.ID, agent.ID, "b")
+	hash, err := b.sync.ReadTool(t.Context(), b.Tenant, c.ID, credentials.Account{Agent: &agent.ID}, connectors.CredentialID{}, "b")
 	must(t, err)
 	if want := connectors.HashDefinition([]byte(mcptest.Tool("b"))); hash != want {
 		t.Errorf("hash %s, want %s", hash, want)
@@ -38,9 +41,13 @@ func TestReadTool_ReturnsTheHashAndStoresNothing(t *testing.T) {
 		"a refused account":           {b.Tenant, refused, "b", fault.Upstream},
 		"another tenant":              {b.Other, agent, "b", fault.NotFound},
 	} {
-		if hash, err := b.sync.ReadTool(t.Context(), tc.tenant, c.ID, tc.agent.ID, tc.tool); !fault.Is(err, tc.kind) || hash != (connectors.Hash{}) {
+		if hash, err := b.sync.ReadTool(t.Context(), tc.tenant, c.ID, credentials.Account{Agent: &tc.agent.ID}, connectors.CredentialID{}, tc.tool); !fault.Is(err, tc.kind) || hash != (connectors.Hash{}) {
 			t.Errorf("%s: %s, %v", name, hash, err)
 		}
+	}
+	account := credentials.Account{Agent: &agent.ID}
+	if _, err := b.sync.ReadTool(t.Context(), b.Tenant, c.ID, account, connectors.CredentialID{UUID: uuid.New()}, "b"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("another account has the name: %v", err)
 	}
 	if b.Rows(t) != rows {
 		t.Error("it stored something")
@@ -67,7 +74,7 @@ func TestReadTool_HasABoundForEachServer(t *testing.T) {
 	agent := b.Agent(t)
 	b.storeToken(t, c, &agent.ID, "s3cret")
 	read := func(ctx context.Context) error {
-		_, err := b.sync.ReadTool(ctx, b.Tenant, c.ID, agent.ID, "a")
+		_, err := b.sync.ReadTool(ctx, b.Tenant, c.ID, credentials.Account{Agent: &agent.ID}, connectors.CredentialID{}, "a")
 		return err
 	}
 	for range most {

@@ -58,7 +58,8 @@ func (q *Queries) AgentClientState(ctx context.Context, tenantID connectors.Tena
 }
 
 const agentGrantState = `-- name: AgentGrantState :one
-select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[])::jsonb as state
+select (to_jsonb(g) - '{tenant_id,agent_id,connector_id,created_at,updated_at}'::text[]
+        || jsonb_build_object('accounts', array_remove(g.accounts, '-')))::jsonb as state
 from agent_grants g
 where g.tenant_id = $1 and g.agent_id = $2 and g.connector_id = $3
 `
