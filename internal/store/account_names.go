@@ -103,7 +103,7 @@ func (t Syncs) SharedForSyncs(ctx context.Context, id connectors.ConnectorID) (c
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return row.Credential.ID, err
 	}
-	only, err := Agents{t.tenant}.CredentialFor(ctx, id, nil, "")
+	only, err := Agents(t).CredentialFor(ctx, id, nil, "")
 	return only.ID, err
 }
 
