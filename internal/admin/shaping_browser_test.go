@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"patchbay/internal/connectors"
+	chromium "patchbay/internal/testing/browser"
 )
 
 // An admin previews a rule, applies an advice with one click, and undoes it.
@@ -34,8 +35,9 @@ func TestShaping_AdviceInABrowser(t *testing.T) {
 	if got := tab.Value("[name=fields]"); got != "del(.items[]?.body_html?)" {
 		t.Errorf("the filter is %q", got)
 	}
+	chromium.Eval[bool](tab, `document.querySelector("#notice button[form=undo]").focus() === undefined`) // it stays while it has the focus
 	checkAppearanceOf(t, tab, "shaping-applied")
-	tab.Click("[form=undo]")
+	tab.Click("#notice button[form=undo]")
 	tab.WaitText(".flash", "The agent gets whole answers.")
 	if got := tab.Value("[name=fields]"); got != "" {
 		t.Errorf("after it is undone, the filter is %q", got)
