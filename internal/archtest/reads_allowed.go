@@ -11,6 +11,7 @@ var IndependentReads = map[string]string{
 // SeparateReads are the functions that read at different moments, each with the reason.
 var SeparateReads = map[string]string{
 	"gateway.backend.hasApp":                     "a recorded read of a UI resource stays recorded: any moment shows it",
+	"gateway.backend.hasAppOfAny":                "as hasApp: the reads of one account say nothing of those of another one",
 	"gateway.backend.findAppTool":                "the reads of a connector's UI resources say nothing of those of another one",
 	"admin/agents.Handler.agentTool":             "the preview applies a typed rule to calls that have ended",
 	"scim.change.findMember":                     "only one of the two runs, in a transaction that serializes the tenant's changes",
