@@ -38,6 +38,9 @@ func (r *Registry) UpdateConnector(
 		if err != nil {
 			return connectors.Connector{}, nil, err
 		}
+		if change.Version != 0 && change.Version != old.Version { // all checks are of old
+			return connectors.Connector{}, nil, store.NewStaleVersion()
+		}
 		c, notices, err := r.updateOnce(ctx, a, old, change)
 		if change.Version != 0 || try == 3 || !fault.Is(err, fault.Conflict) || !r.hasChanged(ctx, a, old) {
 			return c, notices, err
@@ -55,9 +58,6 @@ func (r *Registry) hasChanged(ctx context.Context, a auth.Actor, old connectors.
 func (r *Registry) updateOnce(
 	ctx context.Context, a auth.Actor, old connectors.Connector, change Change,
 ) (c connectors.Connector, notices []string, err error) {
-	if change.Version != 0 && change.Version != old.Version { // the checks below are of old
-		return connectors.Connector{}, nil, store.NewStaleVersion()
-	}
 	d, s := applyChange(old, change)
 	if err := r.checkChange(connectors.DraftOf(old), d, s, !change.SecretLater); err != nil {
 		return connectors.Connector{}, nil, err
